@@ -1,5 +1,5 @@
-//! Compiles the device's own source for the host: with one lane, and with 32 where fibres are
-//! implemented.
+//! Compiles the device source for the host: with one lane, and with 32 lanes on platforms where
+//! fibres are implemented.
 
 use std::{env, thread};
 
@@ -13,7 +13,7 @@ fn main() {
             .opt_level(2)
             .warnings(false)
             .flag("-Wall")
-            // One unit does not call functions that exist for the others.
+            // Each translation unit uses only some of the functions that it includes.
             .flag("-Wno-unused-function")
             .file(format!("{folder}/{file}"))
             .compile(library);

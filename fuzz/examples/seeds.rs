@@ -1,5 +1,5 @@
-//! Writes the seeds of the fuzz corpora: the embedded puzzles and solvers, cut into pieces a fuzzer
-//! can work with. `cargo run --example seeds` in this folder.
+//! Writes the seeds of the fuzz corpora: the embedded puzzles and solvers, cut into pieces of a
+//! size that a fuzzer can use. Run `cargo run --example seeds` in this folder.
 
 use std::fs;
 use std::io::Result;
@@ -37,7 +37,8 @@ fn main() -> Result<()> {
     for (name, text) in formats {
         fs::write(loader.join(name), text)?;
     }
-    // Programs are decoded from bytes, so any bytes are seeds: each op first, then runs of noise.
+    // Programs are decoded from bytes, so any bytes are seeds. Each starts with another op,
+    // followed by noise.
     for k in 0..=255u8 {
         let mut state = u32::from(k);
         let noise = (0..64).map(|_| {
@@ -48,7 +49,7 @@ fn main() -> Result<()> {
             .into_iter()
             .chain(noise)
             .collect();
-        // The call of a single primitive starts with the primitive.
+        // In the corpus of single primitives, the first byte chooses the primitive.
         fs::write(forms.join(format!("noise-{k:03}")), &bytes[7..])?;
         fs::write(program.join(format!("noise-{k:03}")), bytes)?;
     }

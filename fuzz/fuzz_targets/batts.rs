@@ -1,4 +1,5 @@
-//! Any text as a batt file: no panic, and a batt that loads can be written and read again.
+//! Parses any text as a batt file. It never panics, and a batt that loads can be written and read
+//! again.
 #![no_main]
 
 use batt_lang::batt::{BattFile, Form, from_json_text, to_json_text, write_batt};

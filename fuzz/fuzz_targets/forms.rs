@@ -1,4 +1,4 @@
-//! A random primitive on random values, each made in two ways: the outcome is the same.
+//! Calls a random primitive on random values, each made in two ways. The outcomes must be equal.
 #![no_main]
 
 use batt_testing::forms;

@@ -1,4 +1,4 @@
-//! Any bytes as a task file: tasks or an error that can be shown, never a panic.
+//! Loads any bytes as a task file. The result is tasks or a printable error, never a panic.
 #![no_main]
 
 use batt_arc::render::{self, Color};

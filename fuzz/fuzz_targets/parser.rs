@@ -1,4 +1,5 @@
-//! Any bytes as a solver file: no panic, and a program that loads can be printed and read again.
+//! Parses any bytes as a solver file. It never panics, and a program that loads can be printed and
+//! read again.
 #![no_main]
 
 use batt_lang::{SolverFile, check};

@@ -1,4 +1,5 @@
-//! A random program on a random grid with tight limits: it ends soon, always with the same outcome.
+//! Runs a random program on a random grid with tight limits. It ends soon, always with the same
+//! outcome.
 #![no_main]
 
 use batt_testing::generate::{self, Choices};

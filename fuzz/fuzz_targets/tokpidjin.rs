@@ -1,5 +1,5 @@
-//! A random program of tokpidjin on a random grid with tight limits: it ends soon, always with the
-//! same outcome.
+//! Runs a random program in tokpidjin on a random grid with tight limits. It ends soon, always with
+//! the same outcome.
 #![no_main]
 
 use batt_dsl::Dialect;

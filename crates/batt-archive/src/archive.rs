@@ -7,7 +7,7 @@ use batt_arc::Score;
 use batt_dsl::Dialect;
 use rusqlite::{Connection, OptionalExtension, Row, Transaction, TransactionBehavior, params};
 
-use crate::connect::{Absent, PATIENCE, connect};
+use crate::connect::{BUSY_TIMEOUT, IfMissing, connect};
 use crate::error::ArchiveError;
 use crate::records::{
     ArchiveEntry, ArchivedRun, ArchivedSolver, Checkpoint, RunId, RunInfo, SolverSummary,
@@ -15,50 +15,49 @@ use crate::records::{
 };
 use crate::text::is_hash_prefix;
 
-/// Now, as it is stored.
+/// The current time in the format in which the archive stores times.
 pub(crate) const NOW: &str = "strftime('%Y-%m-%dT%H:%M:%SZ', 'now')";
 
 /// An archive of solvers: one SQLite file.
 ///
-/// Several processes may use one file at the same time; writers wait for each other. What a call
-/// has written when it returns is on the disk: it survives the end of the process at any moment, by
-/// whatever means, and the loss of power as far as the disk keeps its word. A call that fails has
-/// changed nothing.
+/// Several processes may use one file at the same time; writers wait for each other. When a call
+/// returns, its changes are on the disk: they survive any end of the process, and a power failure
+/// if the disk honours its sync commands. A call that fails changes nothing.
 ///
-/// While it is open there are two more files beside it, `-wal` and `-shm`. They belong to it: copy
-/// or move all three, or close it first. It must not lie on a network drive that several machines
-/// write to.
+/// While the archive is open, two more files are beside it, `-wal` and `-shm`. They belong to it:
+/// copy or move all three, or close the archive first. The file must not be on a network drive that
+/// several machines write to.
 #[derive(Debug)]
 pub struct Archive {
     pub(crate) db: Connection,
     pub(crate) path: PathBuf,
     writable: bool,
-    patience: Duration,
+    busy_timeout: Duration,
 }
 
 impl Archive {
-    /// Opens an archive, or creates it. An archive of an earlier version is brought up to date.
+    /// Opens an archive, or creates it. Migrates an archive of an earlier version.
     pub fn open(path: &Path) -> Result<Archive, ArchiveError> {
-        Archive::connect(path, Absent::Create)
+        Archive::connect(path, IfMissing::Create)
     }
 
-    /// Opens an existing archive. One of an earlier version is brought up to date; one that cannot
-    /// be written can still be read.
+    /// Opens an existing archive. Migrates one of an earlier version. An archive that cannot be
+    /// written is opened for reading.
     pub fn open_existing(path: &Path) -> Result<Archive, ArchiveError> {
-        Archive::connect(path, Absent::Refuse)
+        Archive::connect(path, IfMissing::Refuse)
     }
 
-    fn connect(path: &Path, absent: Absent) -> Result<Archive, ArchiveError> {
-        let (db, writable) = connect(path, absent)?;
+    fn connect(path: &Path, if_missing: IfMissing) -> Result<Archive, ArchiveError> {
+        let (db, writable) = connect(path, if_missing)?;
         Ok(Archive {
             db,
             path: path.to_owned(),
             writable,
-            patience: PATIENCE,
+            busy_timeout: BUSY_TIMEOUT,
         })
     }
 
-    /// The file.
+    /// Returns the path of the file.
     pub fn path(&self) -> &Path {
         &self.path
     }
@@ -68,14 +67,14 @@ impl Archive {
         self.writable
     }
 
-    /// Sets how long to wait for another process that writes; a minute by default.
-    pub fn set_patience(&mut self, patience: Duration) -> Result<(), ArchiveError> {
-        self.db.busy_timeout(patience).map_err(|e| self.of(e))?;
-        self.patience = patience;
+    /// Sets how long to wait for another process that is writing; the default is a minute.
+    pub fn set_busy_timeout(&mut self, busy_timeout: Duration) -> Result<(), ArchiveError> {
+        self.db.busy_timeout(busy_timeout).map_err(|e| self.of(e))?;
+        self.busy_timeout = busy_timeout;
         Ok(())
     }
 
-    /// Limits the size of the file in bytes while it is open here. A save that needs more fails as
+    /// Limits the size of the file in bytes, for this connection. A save that needs more fails as
     /// on a full disk.
     pub fn limit_size(&mut self, bytes: u64) -> Result<(), ArchiveError> {
         let page = self.rows("PRAGMA page_size", [], |row| row.get::<_, i64>(0))?;
@@ -86,7 +85,7 @@ impl Archive {
             .map_err(|e| self.of(e))
     }
 
-    /// Records that a run begins. Runs are never removed.
+    /// Records the start of a run. Runs are never removed.
     pub fn begin_run(&mut self, run: &RunInfo) -> Result<RunId, ArchiveError> {
         let insert = format!(
             "INSERT INTO runs (seed, settings, version, dataset, started) VALUES (?, ?, ?, ?, {NOW})"
@@ -98,7 +97,7 @@ impl Archive {
         })
     }
 
-    /// The runs, the last one first.
+    /// Returns the runs, the latest first.
     pub fn runs(&self) -> Result<Vec<ArchivedRun>, ArchiveError> {
         let query = "
             SELECT id, seed, settings, version, dataset, started, generation
@@ -120,7 +119,7 @@ impl Archive {
         })
     }
 
-    /// The last run on these tasks (on any, for `None`) that left a checkpoint.
+    /// Returns the latest run with a checkpoint, on the given tasks or, for `None`, on any.
     pub fn last_run(&self, dataset: Option<&str>) -> Result<Option<ArchivedRun>, ArchiveError> {
         let fits = |run: &ArchivedRun| {
             run.generation.is_some() && dataset.is_none_or(|dataset| run.info.dataset == dataset)
@@ -128,7 +127,7 @@ impl Archive {
         Ok(self.runs()?.into_iter().find(fits))
     }
 
-    /// Returns the last checkpoint of a run.
+    /// Returns the latest checkpoint of a run.
     pub fn checkpoint(&self, run: RunId) -> Result<Option<Checkpoint>, ArchiveError> {
         let query = "SELECT generation, state FROM checkpoints WHERE run = ?";
         let row = self.db.query_row(query, [run.0], |row| {
@@ -140,7 +139,8 @@ impl Archive {
         row.optional().map_err(|e| self.of(e))
     }
 
-    /// The best solvers of a task, best first; of all its versions, or of one.
+    /// Returns the best solvers of a task, best first: for one version of the task, or for all
+    /// versions.
     pub fn best(
         &self,
         task: &str,
@@ -155,13 +155,13 @@ impl Archive {
         self.entries(&query, params![task, task_hash, limit])
     }
 
-    /// The entries of a solver, by task.
+    /// Returns the entries of a solver, by task.
     pub fn entries_of(&self, hash: &str) -> Result<Vec<ArchiveEntry>, ArchiveError> {
         let query = format!("{ENTRIES} WHERE solvers.hash = ? ORDER BY task, task_hash");
         self.entries(&query, [hash])
     }
 
-    /// The tasks that have solvers, by id.
+    /// Returns the tasks that have solvers, by id.
     pub fn tasks(&self) -> Result<Vec<TaskSummary>, ArchiveError> {
         let query = format!(
             "SELECT * FROM (
@@ -205,7 +205,7 @@ impl Archive {
         })
     }
 
-    /// A solver by its hash.
+    /// Returns a solver by its hash.
     pub fn solver(&self, hash: &str) -> Result<Option<ArchivedSolver>, ArchiveError> {
         let query = "
             SELECT hash, source, dialect, mutation, run, found, id FROM solvers WHERE hash = ?";
@@ -228,19 +228,19 @@ impl Archive {
         Ok(Some(solver))
     }
 
-    /// The hashes that begin with these digits, sorted, at most `limit`.
+    /// Returns the hashes that begin with these digits, sorted, at most `limit`.
     pub fn find(&self, prefix: &str, limit: usize) -> Result<Vec<String>, ArchiveError> {
         if !is_hash_prefix(prefix) {
             return Ok(Vec::new());
         }
         let limit = i64::try_from(limit).unwrap_or(i64::MAX);
-        // `g` comes after every digit.
+        // `g` sorts after every hexadecimal digit.
         let query =
             "SELECT hash FROM solvers WHERE hash >= ?1 AND hash < ?1 || 'g' ORDER BY hash LIMIT ?2";
         self.rows(query, params![prefix, limit], |row| row.get(0))
     }
 
-    /// How many solvers there are, with scores or without.
+    /// Returns the number of solvers, including those without scores.
     pub fn solver_count(&self) -> Result<usize, ArchiveError> {
         let count = self.rows("SELECT count(*) FROM solvers", [], |row| {
             row.get::<_, i64>(0)
@@ -280,7 +280,7 @@ impl Archive {
         Ok(found.into_iter().map(|(entry, _)| entry).collect())
     }
 
-    /// All rows of a query.
+    /// Returns all rows of a query.
     pub(crate) fn rows<T>(
         &self,
         query: &str,
@@ -294,7 +294,7 @@ impl Archive {
         run().map_err(|e| self.of(e))
     }
 
-    /// Changes the archive: all of it or, with an error, not at all.
+    /// Changes the archive in one transaction.
     pub(crate) fn change<T>(
         &mut self,
         act: impl FnOnce(&Transaction<'_>) -> rusqlite::Result<T>,
@@ -304,7 +304,8 @@ impl Archive {
                 path: self.path.clone(),
             });
         }
-        // A writer takes the lock at once: a reader that becomes a writer later may come too late.
+        // The transaction takes the write lock at once, because upgrading a read transaction fails
+        // if another process has written in the meantime.
         let run = || {
             let change = self
                 .db
@@ -313,25 +314,25 @@ impl Archive {
             change.commit()?;
             Ok(done)
         };
-        run().map_err(|error| ArchiveError::after(self.patience, &self.path, error))
+        run().map_err(|error| ArchiveError::after(self.busy_timeout, &self.path, error))
     }
 
-    /// Turns an error of SQLite into ours.
+    /// Converts an error of SQLite.
     pub(crate) fn of(&self, error: rusqlite::Error) -> ArchiveError {
-        ArchiveError::after(self.patience, &self.path, error)
+        ArchiveError::after(self.busy_timeout, &self.path, error)
     }
 }
 
-/// The columns of an entry.
+/// The query that returns the columns of an entry.
 pub(crate) const ENTRIES: &str = "
     SELECT hash, source, dialect, mutation, task, task_hash, demos_solved, demos, closeness, size, cost,
         outputs, scores.run, scores.found, solvers.id
     FROM scores JOIN solvers ON solvers.id = scores.solver";
 
-/// The order of scores, in SQL; hashes make it the same everywhere.
+/// The SQL order of scores. The hash makes the order deterministic.
 pub(crate) const BEST_FIRST: &str = "demos_solved DESC, closeness DESC, size, cost, demos, hash";
 
-/// A score, from this column on.
+/// Reads a score from the columns that begin at `at`.
 pub(crate) fn score(row: &Row<'_>, at: usize) -> rusqlite::Result<Score> {
     let cost: i64 = row.get(at + 4)?;
     Ok(Score {

@@ -1,4 +1,4 @@
-//! The archived solvers that may answer the tests of a task.
+//! The archived solvers that are candidates for the tests of a task.
 
 use std::collections::HashSet;
 
@@ -9,35 +9,37 @@ use batt_lang::card::structural_hash;
 use crate::archive::Archive;
 use crate::error::ArchiveError;
 
-/// Solvers of a task that may answer: more than an archive keeps by default.
-const MOST: usize = 256;
+/// The largest number of candidates for a task. It is more than an archive keeps by default.
+const MAX_CANDIDATES: usize = 256;
 
 /// The archived solvers of a task.
 #[derive(Clone, Debug)]
 pub struct ArchivedCandidates {
     /// The position of the task.
     pub task: usize,
-    /// The solvers with their archived scores, best first. The task may have changed since.
+    /// The solvers with their archived scores, best first. The task may have changed since the
+    /// scores were measured.
     pub solvers: Vec<(Program, Score)>,
-    /// Solvers that this version of the program cannot read.
+    /// The number of solvers that this version of Batt cannot read.
     pub unreadable: usize,
 }
 
 impl Archive {
-    /// Returns the solvers of each task that has tests and solvers. A damaged archive is an error,
-    /// so that its tasks are not taken for tasks without solvers.
+    /// Returns the solvers of each task that has both tests and solvers. A damaged archive is an
+    /// error; otherwise its tasks would seem to have no solvers.
     pub fn candidates(&self, data: &Dataset) -> Result<Vec<ArchivedCandidates>, ArchiveError> {
         self.check_pages()?;
         let mut all = Vec::new();
         for (at, task) in data.iter().enumerate().filter(|(_, t)| !t.test.is_empty()) {
-            // Of any version of the task: running the solvers shows what they are worth now.
-            let entries = self.best(&task.id, None, MOST)?;
+            // Solvers of all versions of the task count, because running them shows how good they
+            // are now.
+            let entries = self.best(&task.id, None, MAX_CANDIDATES)?;
             let mut candidates = ArchivedCandidates {
                 task: at,
                 solvers: Vec::new(),
                 unreadable: 0,
             };
-            // A solver with scores on two versions of a task has one vote.
+            // A solver with scores on two versions of a task gets one vote.
             let mut seen = HashSet::new();
             for entry in entries.iter().filter(|entry| seen.insert(&entry.hash)) {
                 match entry.program() {

@@ -12,37 +12,37 @@ use crate::error::ArchiveError;
 use crate::records::Checkpoint;
 use crate::text;
 
-/// Something in an archive that is damaged or cannot be true.
+/// A finding about damaged or impossible contents of an archive.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum ArchiveFinding {
     /// SQLite finds an error in the file.
     File(String),
     /// Rows refer to rows that are missing.
     References {
-        /// The table of the first of them.
+        /// The table of the first of these rows.
         table: String,
-        /// How many there are in all tables.
+        /// The number of such rows in all tables.
         count: usize,
     },
-    /// A solver is not the program its hash says.
+    /// A solver does not match its hash.
     Solver {
-        /// The structural hash it is stored under.
+        /// The structural hash under which the solver is stored.
         hash: String,
     },
-    /// No program can have this score.
+    /// A score that no program can have.
     Score {
         /// The task.
         task: String,
         /// The structural hash of the solver.
         hash: String,
-        /// Why not.
+        /// Why the score is impossible.
         why: String,
     },
-    /// A run cannot go on from its checkpoint.
+    /// A checkpoint from which a run cannot continue.
     Checkpoint {
         /// The number of the run.
         run: i64,
-        /// Why not.
+        /// Why the run cannot continue.
         why: String,
     },
 }
@@ -71,8 +71,8 @@ impl fmt::Display for ArchiveFinding {
 }
 
 impl Archive {
-    /// Checks everything in the archive and returns what is wrong. `check_checkpoint` knows what
-    /// the state of a checkpoint means, and says why a run could not go on from one.
+    /// Checks everything in the archive and returns the findings. `check_checkpoint` interprets the
+    /// state of a checkpoint and returns why a run could not continue from it.
     pub fn check(
         &self,
         check_checkpoint: impl Fn(&Checkpoint) -> Result<(), String>,
@@ -131,7 +131,7 @@ impl Archive {
                 hash: text_of(row, 1),
                 why,
             };
-            Ok(impossible(row, 2).map(finding))
+            Ok(why_impossible(row, 2).map(finding))
         })?;
         Ok(findings.into_iter().flatten().collect())
     }
@@ -158,13 +158,13 @@ impl Archive {
     }
 }
 
-/// A text of a row that may hold something else.
+/// Returns the text of a column, or `?` if the column holds something else.
 fn text_of(row: &Row<'_>, at: usize) -> String {
     row.get(at).unwrap_or_else(|_| "?".to_owned())
 }
 
-/// Returns why a score cannot be, or `None` if it can.
-fn impossible(row: &Row<'_>, at: usize) -> Option<String> {
+/// Returns why a score is impossible, or `None` if it is possible.
+fn why_impossible(row: &Row<'_>, at: usize) -> Option<String> {
     let number = |at| match row.get_ref(at) {
         Ok(ValueRef::Integer(number)) => u64::try_from(number).ok(),
         _ => None,

@@ -1,5 +1,5 @@
-//! Opens the file: checks that it is an archive of a known version, and sets how writes reach the
-//! disk.
+//! Opens the file: checks that it is an archive of a known version, and configures how writes reach
+//! the disk.
 
 use std::fs;
 use std::io::{self, Read};
@@ -12,23 +12,26 @@ use rusqlite::{Connection, ErrorCode, OpenFlags};
 use crate::error::ArchiveError;
 use crate::schema;
 
-/// How long to wait for another process by default. A save takes milliseconds, so a wait this long
-/// means that something has gone wrong.
-pub(crate) const PATIENCE: Duration = Duration::from_secs(60);
+/// How long to wait for another process by default. A save takes milliseconds, so a longer wait
+/// means that something is wrong.
+pub(crate) const BUSY_TIMEOUT: Duration = Duration::from_secs(60);
 
-/// What to do if there is no file.
+/// The action if there is no file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Absent {
+pub(crate) enum IfMissing {
     Create,
     Refuse,
 }
 
-/// Opens a file, and brings it up to date. The second value says whether it can be written.
-pub(crate) fn connect(path: &Path, absent: Absent) -> Result<(Connection, bool), ArchiveError> {
-    look(path, absent)?;
-    match open_to_write(path, absent) {
+/// Opens a file and migrates it. Also returns whether the file can be written.
+pub(crate) fn connect(
+    path: &Path,
+    if_missing: IfMissing,
+) -> Result<(Connection, bool), ArchiveError> {
+    refuse_non_archives(path, if_missing)?;
+    match open_to_write(path, if_missing) {
         Ok(db) => Ok((db, true)),
-        // A folder that cannot be written has no room even for the lock file.
+        // SQLite cannot create its lock file in a folder that is not writable.
         Err(error) if is_refused(&error) && path.is_file() => match open_to_read(path) {
             Err(other) if is_refused(&other) => Err(error),
             opened => opened.map(|db| (db, false)),
@@ -37,7 +40,7 @@ pub(crate) fn connect(path: &Path, absent: Absent) -> Result<(Connection, bool),
     }
 }
 
-/// Returns whether the file, or the files SQLite needs beside it, may not be written.
+/// Returns whether the file, or one of the files that SQLite needs beside it, cannot be written.
 fn is_refused(error: &ArchiveError) -> bool {
     match error {
         ArchiveError::ReadOnly { .. } => true,
@@ -52,13 +55,13 @@ fn is_refused(error: &ArchiveError) -> bool {
     }
 }
 
-/// Refuses what cannot be an archive before SQLite touches it.
-fn look(path: &Path, absent: Absent) -> Result<(), ArchiveError> {
+/// Refuses files that cannot be archives before SQLite opens them.
+fn refuse_non_archives(path: &Path, if_missing: IfMissing) -> Result<(), ArchiveError> {
     let owned = || path.to_owned();
     match fs::metadata(path) {
         Ok(there) if !there.is_file() => Err(ArchiveError::NotAFile { path: owned() }),
-        Ok(there) if there.len() == 0 && absent == Absent::Refuse => {
-            // A new archive before its first write looks like this, and so does any empty file.
+        Ok(there) if there.len() == 0 && if_missing == IfMissing::Refuse => {
+            // An empty file is a new archive only if the log beside it holds the first write.
             match fs::metadata(beside(path, "-wal")) {
                 Ok(log) if log.len() > 0 => Ok(()),
                 _ => Err(ArchiveError::NotAnArchive {
@@ -67,8 +70,8 @@ fn look(path: &Path, absent: Absent) -> Result<(), ArchiveError> {
                 }),
             }
         }
-        // SQLite takes a file that is shorter than its header for a new database, and would write
-        // over it.
+        // SQLite treats a file that is shorter than its header as a new database and would
+        // overwrite it.
         Ok(there) if there.len() > 0 && !starts_as_sqlite(path)? => {
             Err(ArchiveError::NotAnArchive {
                 path: owned(),
@@ -76,9 +79,9 @@ fn look(path: &Path, absent: Absent) -> Result<(), ArchiveError> {
             })
         }
         Ok(_) => Ok(()),
-        Err(error) if error.kind() == io::ErrorKind::NotFound => match absent {
-            Absent::Refuse => Err(ArchiveError::Missing { path: owned() }),
-            Absent::Create => {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => match if_missing {
+            IfMissing::Refuse => Err(ArchiveError::Missing { path: owned() }),
+            IfMissing::Create => {
                 let folder = path
                     .parent()
                     .filter(|folder| !folder.as_os_str().is_empty());
@@ -111,33 +114,37 @@ fn starts_as_sqlite(path: &Path) -> Result<bool, ArchiveError> {
     })
 }
 
-fn open_to_write(path: &Path, absent: Absent) -> Result<Connection, ArchiveError> {
+fn open_to_write(path: &Path, if_missing: IfMissing) -> Result<Connection, ArchiveError> {
     let of = |error| ArchiveError::of(path, error);
     let mut flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
-    flags.set(OpenFlags::SQLITE_OPEN_CREATE, absent == Absent::Create);
+    flags.set(
+        OpenFlags::SQLITE_OPEN_CREATE,
+        if_missing == IfMissing::Create,
+    );
     let mut db = Connection::open_with_flags(path, flags).map_err(of)?;
-    settle(&db).map_err(of)?;
-    let version = identify(&db, path, absent)?;
+    configure(&db).map_err(of)?;
+    let version = identify(&db, path, if_missing)?;
     if db.is_readonly("main").map_err(of)? {
         return Err(ArchiveError::ReadOnly {
             path: path.to_owned(),
         });
     }
-    patiently(|| use_log(&db)).map_err(of)?;
+    retry_while_busy(|| use_log(&db)).map_err(of)?;
     if version < schema::VERSION {
-        patiently(|| schema::migrate(&mut db)).map_err(of)?;
+        retry_while_busy(|| schema::migrate(&mut db)).map_err(of)?;
     }
     Ok(db)
 }
 
-/// Opens a file that we may not write.
+/// Opens a file that is not writable.
 fn open_to_read(path: &Path) -> Result<Connection, ArchiveError> {
     let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX;
     let opened = open_as_is(path, path, flags);
-    // What the log has and the file has not would be missing.
+    // If the log holds commits that the file does not, reading without the log would miss them.
     let pending = fs::metadata(beside(path, "-wal")).is_ok_and(|log| log.len() > 0);
     match opened {
-        // No lock file can be made in that folder, so no process writes: SQLite needs no lock.
+        // No process can make a lock file in that folder, so no process writes, and no lock is
+        // needed.
         Err(error) if is_refused(&error) && !pending => {
             let uri = format!("file:{}?immutable=1", percent_encoded(path));
             open_as_is(path, Path::new(&uri), flags | OpenFlags::SQLITE_OPEN_URI)
@@ -149,8 +156,8 @@ fn open_to_read(path: &Path) -> Result<Connection, ArchiveError> {
 fn open_as_is(path: &Path, name: &Path, flags: OpenFlags) -> Result<Connection, ArchiveError> {
     let of = |error| ArchiveError::of(path, error);
     let db = Connection::open_with_flags(name, flags).map_err(of)?;
-    settle(&db).map_err(of)?;
-    let found = identify(&db, path, Absent::Refuse)?;
+    configure(&db).map_err(of)?;
+    let found = identify(&db, path, IfMissing::Refuse)?;
     if found < schema::VERSION {
         return Err(ArchiveError::OldAndReadOnly {
             path: path.to_owned(),
@@ -160,34 +167,34 @@ fn open_as_is(path: &Path, name: &Path, flags: OpenFlags) -> Result<Connection, 
     Ok(db)
 }
 
-/// Sets what every connection needs.
-fn settle(db: &Connection) -> rusqlite::Result<()> {
-    db.busy_timeout(PATIENCE)?;
+/// Sets the options that every connection needs.
+fn configure(db: &Connection) -> rusqlite::Result<()> {
+    db.busy_timeout(BUSY_TIMEOUT)?;
     db.set_prepared_statement_cache_capacity(64);
     db.pragma_update(None, "foreign_keys", true)?;
-    // Files come from anywhere: what a schema says is not to be run, and pages are looked at before
-    // they are used.
+    // The file may come from anywhere, so SQLite must not run functions from its schema, and must
+    // check pages before it uses them.
     db.pragma_update(None, "trusted_schema", false)?;
     db.pragma_update(None, "cell_size_check", true)
 }
 
-/// Writes go to a log beside the file, and are on the disk when a commit returns: a process that is
-/// killed loses nothing it committed, and neither does a machine that loses power, if its disk does
-/// as it says. `NORMAL` would leave the last commits to the operating system. A commit a second
-/// does not make that worth it.
+/// Turns on the write-ahead log, with a sync at every commit. A killed process loses nothing that
+/// it committed, and neither does a machine that loses power, if its disk honours sync commands.
+/// `NORMAL` would leave the last commits to the operating system; at one commit a second the gain
+/// is not worth that.
 fn use_log(db: &Connection) -> rusqlite::Result<()> {
     db.pragma_update(None, "journal_mode", "wal")?;
     db.pragma_update(None, "synchronous", "full")
 }
 
-/// Tries again while others have the file. SQLite waits by itself, but not in all places: changing
-/// the way of journaling and recovering the log after a crash give up at once.
-fn patiently<T>(mut act: impl FnMut() -> rusqlite::Result<T>) -> rusqlite::Result<T> {
+/// Retries an operation while other processes use the file. SQLite waits by itself in most places,
+/// but it gives up at once when it changes the journal mode or recovers the log after a crash.
+fn retry_while_busy<T>(mut act: impl FnMut() -> rusqlite::Result<T>) -> rusqlite::Result<T> {
     let started = Instant::now();
     loop {
         match act() {
             Err(rusqlite::Error::SqliteFailure(failure, _))
-                if failure.code == ErrorCode::DatabaseBusy && started.elapsed() < PATIENCE =>
+                if failure.code == ErrorCode::DatabaseBusy && started.elapsed() < BUSY_TIMEOUT =>
             {
                 thread::sleep(Duration::from_millis(10));
             }
@@ -196,11 +203,11 @@ fn patiently<T>(mut act: impl FnMut() -> rusqlite::Result<T>) -> rusqlite::Resul
     }
 }
 
-/// The version of the file, if it is an archive or is to become one.
-fn identify(db: &Connection, path: &Path, absent: Absent) -> Result<i64, ArchiveError> {
+/// Returns the version of the file if it is an archive, or if it is empty and may become one.
+fn identify(db: &Connection, path: &Path, if_missing: IfMissing) -> Result<i64, ArchiveError> {
     let of = |error| ArchiveError::of(path, error);
-    let (id, found, used) = patiently(|| {
-        // One look at all three: another process may be making the archive just now.
+    let (id, found, used) = retry_while_busy(|| {
+        // One transaction reads all three, because another process may be creating the archive.
         let moment = db.unchecked_transaction()?;
         Ok((
             schema::application_id(&moment)?,
@@ -218,7 +225,7 @@ fn identify(db: &Connection, path: &Path, absent: Absent) -> Result<i64, Archive
     }
     let is_ours = id == schema::APPLICATION_ID && found > 0;
     let is_new = id == 0 && found == 0 && !used;
-    if is_ours || (is_new && absent == Absent::Create) {
+    if is_ours || (is_new && if_missing == IfMissing::Create) {
         return Ok(found);
     }
     Err(ArchiveError::NotAnArchive {
@@ -230,14 +237,14 @@ fn identify(db: &Connection, path: &Path, absent: Absent) -> Result<i64, Archive
     })
 }
 
-/// The name of a file that SQLite keeps beside another one.
+/// Returns the name of a file that SQLite keeps beside the database.
 fn beside(path: &Path, suffix: &str) -> std::path::PathBuf {
     let mut name = path.as_os_str().to_owned();
     name.push(suffix);
     name.into()
 }
 
-/// A path as part of a URI.
+/// Returns a path as part of a URI.
 fn percent_encoded(path: &Path) -> String {
     let mut out = String::new();
     for &byte in path.as_os_str().as_encoded_bytes() {

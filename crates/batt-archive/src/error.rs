@@ -7,9 +7,9 @@ use std::time::Duration;
 use rusqlite::ErrorCode;
 use rusqlite::ffi;
 
-/// Why an archive could not do what it was asked to. The file is as it was before.
+/// An error of an archive. The file is unchanged.
 ///
-/// The message names the file; [`hint`](ArchiveError::hint) says what to do about it.
+/// The message names the file; [`hint`](ArchiveError::hint) says what to do.
 #[derive(Debug, thiserror::Error)]
 pub enum ArchiveError {
     /// There is no file of that name.
@@ -18,37 +18,38 @@ pub enum ArchiveError {
         /// The file.
         path: PathBuf,
     },
-    /// The file cannot be made, because its folder is not there.
+    /// The file cannot be created, because its folder does not exist.
     #[error("{}: the folder of the archive is not there", .path.display())]
     NoFolder {
         /// The file.
         path: PathBuf,
     },
-    /// It is a folder, a device or a pipe.
+    /// The path names a folder, a device or a pipe.
     #[error("{}: this is not a file", .path.display())]
     NotAFile {
-        /// What is there.
+        /// The path.
         path: PathBuf,
     },
-    /// The file is something else.
+    /// The file is not an archive.
     #[error("{}: this is not an archive of solvers{}", .path.display(), found(.holds))]
     NotAnArchive {
         /// The file.
         path: PathBuf,
-        /// What it is instead; empty if unknown.
+        /// What the file holds instead; empty if unknown.
         holds: String,
     },
-    /// The file is of a later version of this program.
+    /// A later version of Batt wrote the file.
     #[error("{}: the archive has schema {found}, this program knows {known}", .path.display())]
     Newer {
         /// The file.
         path: PathBuf,
         /// Its schema.
         found: i64,
-        /// The newest we know.
+        /// The newest schema that this version knows.
         known: i64,
     },
-    /// The file is of an earlier version and cannot be brought up to date where it is.
+    /// An earlier version of Batt wrote the file, and it cannot be migrated because it is
+    /// read-only.
     #[error("{}: the archive has the old schema {found} and cannot be written", .path.display())]
     OldAndReadOnly {
         /// The file.
@@ -64,43 +65,43 @@ pub enum ArchiveError {
         /// What was found.
         what: String,
     },
-    /// Another process did not let go of the file.
+    /// Another process holds the lock on the file.
     #[error("{}: another process has been writing for {} seconds", .path.display(), .waited.as_secs())]
     Busy {
         /// The file.
         path: PathBuf,
-        /// How long we waited.
+        /// How long this process waited.
         waited: Duration,
     },
-    /// No room for what was to be written.
+    /// The disk has no room for the change.
     #[error("{}: the disk is full; nothing was changed", .path.display())]
     DiskFull {
         /// The file.
         path: PathBuf,
     },
-    /// The file may be read and not written.
+    /// The file can be read but not written.
     #[error("{}: the archive cannot be written", .path.display())]
     ReadOnly {
         /// The file.
         path: PathBuf,
     },
-    /// The operating system refused.
+    /// The operating system reports an error.
     #[error("{}: {source}", .path.display())]
     Io {
         /// The file.
         path: PathBuf,
-        /// What the system says.
+        /// The system's error.
         source: io::Error,
     },
-    /// SQLite refused for another reason.
+    /// SQLite reports another error.
     #[error("{}: {source}", .path.display())]
     Sqlite {
         /// The file.
         path: PathBuf,
-        /// What it says.
+        /// SQLite's error.
         source: rusqlite::Error,
     },
-    /// A program that is no solver: it cannot be stored.
+    /// A program is not a solver, so it cannot be stored.
     #[error("a program cannot be stored: {why}")]
     Program {
         /// What is wrong with it.
@@ -111,15 +112,15 @@ pub enum ArchiveError {
     NoTask {
         /// The file.
         path: PathBuf,
-        /// The task asked for.
+        /// The requested task.
         task: String,
     },
-    /// A run that this archive does not know.
+    /// The archive has no run of this number.
     #[error("{}: the archive has no run {run}", .path.display())]
     NoRun {
         /// The file.
         path: PathBuf,
-        /// The number asked for.
+        /// The requested number.
         run: i64,
     },
 }
@@ -132,7 +133,7 @@ fn found(holds: &str) -> String {
 }
 
 impl ArchiveError {
-    /// What to do about it, as a sentence.
+    /// Returns what to do about the error, as a sentence.
     pub fn hint(&self) -> &'static str {
         match self {
             ArchiveError::Missing { .. } => {
@@ -167,21 +168,22 @@ impl ArchiveError {
         }
     }
 
-    /// Returns whether another process has the file. Trying again later may help.
+    /// Returns whether another process holds the file. A later attempt may succeed.
     pub fn is_busy(&self) -> bool {
         matches!(self, ArchiveError::Busy { .. })
     }
 
-    /// Turns an error of SQLite about a file into ours.
+    /// Converts an error of SQLite about a file.
     pub(crate) fn of(path: &Path, source: rusqlite::Error) -> ArchiveError {
-        ArchiveError::after(crate::connect::PATIENCE, path, source)
+        ArchiveError::after(crate::connect::BUSY_TIMEOUT, path, source)
     }
 
-    /// As [`of`](ArchiveError::of), where we would have waited for another process this long.
+    /// Converts an error of SQLite as [`of`](ArchiveError::of) does, for a connection that waits
+    /// this long for other processes.
     pub(crate) fn after(waited: Duration, path: &Path, source: rusqlite::Error) -> ArchiveError {
         let path = path.to_owned();
         let rusqlite::Error::SqliteFailure(failure, message) = &source else {
-            // A column that holds something else than we wrote.
+            // The column holds a value of another type than an archive writes.
             return match source {
                 rusqlite::Error::InvalidColumnType(..)
                 | rusqlite::Error::FromSqlConversionFailure(..)
@@ -198,7 +200,8 @@ impl ArchiveError {
                 ArchiveError::Busy { path, waited }
             }
             ErrorCode::DiskFull => ArchiveError::DiskFull { path },
-            // What the map of the log is grown with when the disk is full.
+            // SQLite reports this when the disk is full and it cannot grow the shared-memory file
+            // of the log.
             _ if failure.extended_code == ffi::SQLITE_IOERR_SHMSIZE => {
                 ArchiveError::DiskFull { path }
             }

@@ -1,4 +1,4 @@
-//! Archived solvers as the functions of a solver file.
+//! Exports archived solvers as the functions of a solver file.
 
 use std::collections::{BTreeMap, HashSet};
 
@@ -9,28 +9,28 @@ use crate::archive::Archive;
 use crate::error::ArchiveError;
 use crate::records::ArchiveEntry;
 
-/// Which solvers to export.
+/// Selects the solvers to export.
 #[derive(Clone, Debug, Default)]
 pub struct ExportOptions {
-    /// Only these tasks; all if empty.
+    /// Only these tasks; empty for all tasks.
     pub tasks: Vec<String>,
     /// Only the best solver of each task.
     pub best: bool,
-    /// Only solvers of all demonstrations.
+    /// Only solvers that solve all demonstrations.
     pub solved: bool,
-    /// The dialect of the file; `None` for that of most solvers.
+    /// The dialect of the file; `None` for the most frequent one.
     pub dialect: Option<Dialect>,
 }
 
-/// Solvers for a file: the best one of a task is `solve_<task>`, the others are `solve2_<task>` and
-/// so on.
+/// Solvers for a file. The best solver of a task is named `solve_<task>`, the others
+/// `solve2_<task>` and so on.
 #[derive(Clone, Debug)]
 pub struct Export {
     /// The dialect of the file.
     pub dialect: Dialect,
-    /// The entries with their programs under the names of the file, task by task, the best first.
+    /// The entries with their programs, renamed for the file, task by task, the best first.
     pub solvers: Vec<(ArchiveEntry, Program)>,
-    /// Solvers of another dialect, which were left out.
+    /// The number of solvers that were left out because of their dialect.
     pub other_dialect: usize,
 }
 
@@ -67,7 +67,7 @@ impl Archive {
                 n => n.to_string(),
             };
             let mut name = format!("solve{number}_{}", identifier(&entry.task));
-            // Two ids may be the same without their special characters.
+            // Two task ids may be the same without their special characters.
             while !names.insert(name.clone()) {
                 name = name.replacen("solve", "solve_", 1);
             }
@@ -80,7 +80,7 @@ impl Archive {
         })
     }
 
-    /// The entries asked for, task by task, best first.
+    /// Returns the selected entries, task by task, best first.
     fn entries_to_export(
         &self,
         options: &ExportOptions,
@@ -110,7 +110,7 @@ impl Archive {
     }
 }
 
-/// Returns the dialect of most solvers; of two as frequent ones the first.
+/// Returns the most frequent dialect. Of equally frequent ones it returns the first.
 fn most_common(entries: &[ArchiveEntry]) -> Dialect {
     let mut counts: BTreeMap<Dialect, usize> = BTreeMap::new();
     for entry in entries {

@@ -9,34 +9,35 @@ use crate::archive::{Archive, score};
 use crate::error::ArchiveError;
 use crate::retention::{Ranked, Retention};
 
-/// What to remove.
+/// Selects what to remove.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct GcOptions {
-    /// Which solvers of each task stay; `None` for all that have a score.
+    /// Which solvers of each task to keep; `None` keeps all that have a score.
     pub retention: Option<Retention>,
-    /// How many generations of ancestors stay; `None` for all.
+    /// How many generations of ancestors to keep; `None` keeps all.
     pub ancestors: Option<usize>,
 }
 
-/// What was removed.
+/// The result of a collection.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct GcReport {
-    /// Scores that had no place.
+    /// Scores that were removed by retention.
     pub scores: usize,
-    /// Solvers without a score that no solver with one descends from.
+    /// Solvers that were removed: they have no score, and no solver with a score descends from
+    /// them.
     pub solvers: usize,
-    /// Bytes of the file before.
+    /// The size of the file before, in bytes.
     pub before: u64,
-    /// Bytes of the file after.
+    /// The size of the file after, in bytes.
     pub after: u64,
-    /// Whether the file was made as small as possible. That needs room for a copy and no other
-    /// writer.
+    /// Whether the file was compacted. Compaction needs room for a copy, and no other process may
+    /// write.
     pub shrunk: bool,
 }
 
 impl Archive {
-    /// Removes solvers that have no score and that nothing with a score descends from, and makes
-    /// the file smaller.
+    /// Removes scores by retention, then solvers without a score and without scored descendants,
+    /// and compacts the file.
     pub fn gc(&mut self, options: &GcOptions) -> Result<GcReport, ArchiveError> {
         let before = self.bytes()?;
         let mut collected = self.change(|change| {
@@ -51,7 +52,7 @@ impl Archive {
                 ..GcReport::default()
             })
         })?;
-        // What is removed is removed, whether or not the file can be made smaller now.
+        // The removal is committed even if the file cannot be compacted now.
         collected.shrunk = match self.db.execute_batch("VACUUM").map_err(|e| self.of(e)) {
             Ok(()) => true,
             Err(ArchiveError::Busy { .. } | ArchiveError::DiskFull { .. }) => false,
@@ -62,7 +63,7 @@ impl Archive {
         Ok(collected)
     }
 
-    /// The size of the archive.
+    /// Returns the size of the archive in bytes.
     fn bytes(&self) -> Result<u64, ArchiveError> {
         let query = "SELECT page_count * page_size FROM pragma_page_count, pragma_page_size";
         let bytes = self.rows(query, [], |row| row.get::<_, i64>(0))?;

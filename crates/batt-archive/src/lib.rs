@@ -11,14 +11,15 @@
 //! The types to know:
 //!
 //! - [`Archive`]: the file
-//! - [`NewEntry`]: a solver with its score on a task, to be saved; [`ArchiveEntry`]: the same, as stored
+//! - [`NewEntry`]: a solver with its score on a task, to be saved; [`ArchiveEntry`]: the same once
+//!   it is stored
 //! - [`Score`](batt_arc::Score): how well a solver does; the better one sorts first
-//! - [`Retention`]: which solvers of a task stay
-//! - [`RunInfo`] and [`Checkpoint`]: the run that found them, and how far it has come
+//! - [`Retention`]: which solvers of a task to keep
+//! - [`RunInfo`] and [`Checkpoint`]: the run that found them, and its progress
 //!
-//! A solver is known by its [structural hash](batt_lang::card::structural_hash) and stored in
-//! canonical form as a function `solve`. It has a score for each task, and each version of a task,
-//! that it has been tried on.
+//! A solver is identified by its [structural hash](batt_lang::card::structural_hash) and stored in
+//! canonical form as a function `solve`. It has a score for each task that it was tried on, and for
+//! each version of that task.
 //!
 //! ```
 //! use batt_arc::Score;

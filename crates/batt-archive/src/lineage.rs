@@ -6,27 +6,27 @@ use crate::archive::Archive;
 use crate::error::ArchiveError;
 use crate::records::ArchivedSolver;
 
-/// A solver or one it descends from.
+/// A solver or one of its ancestors.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Ancestor {
-    /// Generations back: 0 for the solver itself, 1 for its parents.
+    /// The number of generations back: 0 for the solver itself, 1 for its parents.
     pub depth: usize,
     /// The structural hash.
     pub hash: String,
-    /// The solver; `None` if it was never kept.
+    /// The solver; `None` if the archive never kept it.
     pub solver: Option<ArchivedSolver>,
-    /// Has it been listed before? Then its own ancestors are not listed again.
+    /// Whether it was listed before. If so, its own ancestors are not listed again.
     pub repeated: bool,
 }
 
 impl Archive {
-    /// A solver and those it descends from, up to `depth` generations back. The parents of each
-    /// follow it, one after the other, each with its own ancestors, as in a tree.
+    /// Returns a solver and its ancestors, up to `depth` generations back. As in a printed tree,
+    /// each solver is followed by its parents, each with its own ancestors.
     pub fn lineage(&self, hash: &str, depth: usize) -> Result<Vec<Ancestor>, ArchiveError> {
         let mut listed = Vec::new();
         let mut seen = HashSet::new();
-        // Lineages are long, so this has a stack of its own. Some go in a circle: a parent that was
-        // not kept may be found once more, as a descendant of its own child.
+        // An explicit stack, because lineages are long. Some are circular: a parent that was not
+        // kept may be found again as a descendant of its own child.
         let mut open = vec![(hash.to_owned(), 0)];
         while let Some((hash, at)) = open.pop() {
             let repeated = !seen.insert(hash.clone());

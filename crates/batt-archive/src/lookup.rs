@@ -1,27 +1,27 @@
-//! Finds what a user means by a task id or the first digits of a hash.
+//! Looks up a task id or the first digits of a hash.
 
 use crate::archive::Archive;
 use crate::error::ArchiveError;
 use crate::records::ArchiveEntry;
 
-/// Digits of a hash that are the least to be taken for one.
+/// The smallest number of digits that may stand for a hash.
 pub const SHORTEST_PREFIX: usize = 4;
 
-/// What a name stands for.
+/// The meaning of a name.
 #[derive(Clone, Debug)]
 pub enum Lookup {
     /// A task, with its entries, the best one first.
     Task(Vec<ArchiveEntry>),
     /// A solver, by its hash.
     Solver(String),
-    /// Several solvers have hashes that begin this way; the first few of them.
+    /// Several solvers whose hashes begin with these digits; the first few of them.
     Ambiguous(Vec<String>),
     /// Neither a task nor a solver.
     Unknown,
 }
 
 impl Archive {
-    /// Finds the task of an id, or the solver whose hash begins with these digits.
+    /// Looks up a task by its id, or a solver by the first digits of its hash.
     pub fn lookup(&self, name: &str) -> Result<Lookup, ArchiveError> {
         let entries = self.best(name, None, usize::MAX)?;
         if !entries.is_empty() {

@@ -12,20 +12,20 @@ use crate::retention::Retention;
 use crate::save::{ScoreRow, SolverRow, put};
 use crate::text::{self, Text};
 
-/// What a merge came to.
+/// The result of a merge.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct MergeReport {
-    /// Scores the other archive has.
+    /// The number of scores in the other archive.
     pub scores: usize,
-    /// Of these, new or better ones.
+    /// The number of these that are new or better.
     pub kept: usize,
-    /// Solvers that were not here before.
+    /// The number of solvers that this archive did not have.
     pub solvers: usize,
-    /// Entries that had to make room.
+    /// The number of entries that retention removed.
     pub evicted: usize,
 }
 
-/// A run, as it is stored.
+/// A run as it is stored.
 struct RunRow {
     id: i64,
     uid: String,
@@ -34,8 +34,8 @@ struct RunRow {
 }
 
 impl Archive {
-    /// Adds what another archive has: solvers with their scores, their lineage, and the runs that
-    /// found them. Checkpoints stay where they are. Only scores are trusted: each solver must match
+    /// Adds the contents of another archive: solvers with their scores, their lineage, and the runs
+    /// that found them. Checkpoints are not merged. Scores are trusted, but each solver must match
     /// its hash.
     ///
     /// Merging again changes nothing.
@@ -44,7 +44,7 @@ impl Archive {
         other: &Archive,
         retention: &Retention,
     ) -> Result<MergeReport, ArchiveError> {
-        // All questions are answered from one state of the other archive.
+        // One transaction, so that all queries see the same state of the other archive.
         let view = other.db.unchecked_transaction().map_err(|e| other.of(e))?;
         let runs = other.run_rows()?;
         let mut solvers = other.solvers_to_merge()?;
@@ -62,18 +62,18 @@ impl Archive {
             for run in &runs {
                 numbers.insert(run.id, put_run(change, run)?);
             }
-            // Every run is there: the other archive keeps its references as we do.
-            let here = |run: &mut RunId| {
+            // Every run is in `numbers`, because foreign keys hold in the other archive as well.
+            let renumber = |run: &mut RunId| {
                 let number = numbers.get(&run.0).copied();
                 number
                     .map(|number| *run = number)
                     .ok_or(rusqlite::Error::QueryReturnedNoRows)
             };
             for solver in solvers.values_mut() {
-                here(&mut solver.run)?;
+                renumber(&mut solver.run)?;
             }
             for new in &mut scores {
-                here(&mut new.run)?;
+                renumber(&mut new.run)?;
             }
             put(change, &solvers, &scores, retention)
         })?;
@@ -149,7 +149,8 @@ impl Archive {
     }
 }
 
-/// The number of a run here. It is the same run if it has the same `uid`.
+/// Returns the number of a run in this archive, and adds the run if it is new. Runs with the same
+/// `uid` are the same run.
 fn put_run(db: &Connection, run: &RunRow) -> rusqlite::Result<RunId> {
     let query = "SELECT id FROM runs WHERE uid = ?";
     let there = db

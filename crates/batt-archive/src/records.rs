@@ -1,4 +1,4 @@
-//! What goes into an archive and what comes out of it.
+//! The records that an archive takes and returns.
 
 use std::fmt;
 
@@ -6,60 +6,60 @@ use batt_arc::Score;
 use batt_dsl::Dialect;
 use batt_lang::Program;
 
-/// A solver that has been found, to be saved.
+/// A solver to save, with its score on one task.
 #[derive(Clone, Debug)]
 pub struct NewEntry {
     /// The solver.
     pub program: Program,
-    /// The structural hashes of the programs it was made from. They need not be in the archive.
+    /// The structural hashes of its parents. They need not be in the archive.
     pub parents: Vec<String>,
-    /// How it was made from them, in a word.
+    /// The name of the mutation that made it.
     pub mutation: String,
-    /// The task it was tried on.
+    /// The task on which it was tried.
     pub task: String,
-    /// Which version of the task that was: a hash of its contents.
+    /// The version of the task: a hash of its contents.
     pub task_hash: String,
-    /// How well it did.
+    /// Its score.
     pub score: Score,
-    /// A hash of what it gave for all demonstrations.
+    /// A hash of its outputs for all demonstrations.
     pub outputs: u64,
 }
 
-/// A solver and its score on one task.
+/// A stored solver with its score on one task.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ArchiveEntry {
     /// The structural hash of the solver.
     pub hash: String,
-    /// Its canonical source, a function `solve`.
+    /// The canonical source, a function `solve`.
     pub source: String,
     /// The dialect of the source.
     pub dialect: Dialect,
     /// The task.
     pub task: String,
-    /// Which version of the task.
+    /// The version of the task: a hash of its contents.
     pub task_hash: String,
-    /// How well the solver does on it.
+    /// The score of the solver on the task.
     pub score: Score,
-    /// A hash of what it gives for all demonstrations.
+    /// A hash of its outputs for all demonstrations.
     pub outputs: u64,
-    /// The structural hashes of the programs it was made from when it was first found.
+    /// The structural hashes of its parents when it was first found.
     pub parents: Vec<String>,
-    /// How it was made from them.
+    /// The name of the mutation that made it.
     pub mutation: String,
     /// The run that tried it on this task.
     pub run: RunId,
-    /// When that was, in UTC: `2025-10-13T12:00:00Z`.
+    /// When the run tried it, in UTC: `2025-10-13T12:00:00Z`.
     pub when: String,
 }
 
 impl ArchiveEntry {
-    /// The program.
+    /// Returns the program; `None` if this version of Batt cannot read it.
     pub fn program(&self) -> Option<Program> {
         crate::text::read(&self.source, self.dialect)
     }
 }
 
-/// A solver, whatever the task.
+/// A stored solver, independent of tasks.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ArchivedSolver {
     /// The structural hash.
@@ -68,18 +68,18 @@ pub struct ArchivedSolver {
     pub source: String,
     /// The dialect of the source.
     pub dialect: Dialect,
-    /// The structural hashes of the programs it was made from when it was first found.
+    /// The structural hashes of its parents when it was first found.
     pub parents: Vec<String>,
-    /// How it was made from them.
+    /// The name of the mutation that made it.
     pub mutation: String,
     /// The run that found it.
     pub run: RunId,
-    /// When that was, in UTC.
+    /// When the run found it, in UTC.
     pub when: String,
 }
 
 impl ArchivedSolver {
-    /// The program.
+    /// Returns the program; `None` if this version of Batt cannot read it.
     pub fn program(&self) -> Option<Program> {
         crate::text::read(&self.source, self.dialect)
     }
@@ -90,7 +90,7 @@ impl ArchivedSolver {
 pub struct RunId(pub(crate) i64);
 
 impl RunId {
-    /// The number.
+    /// Returns the number.
     pub fn number(self) -> i64 {
         self.0
     }
@@ -102,25 +102,25 @@ impl fmt::Display for RunId {
     }
 }
 
-/// What a run was told.
+/// The parameters of a run.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct RunInfo {
-    /// Where its random numbers began.
+    /// The seed of its random numbers.
     pub seed: u64,
     /// Its settings, as JSON.
     pub settings: String,
-    /// The version of the program.
+    /// The version of Batt.
     pub version: String,
     /// A hash of the tasks.
     pub dataset: String,
 }
 
-/// A run that has begun at some time.
+/// A recorded run.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ArchivedRun {
     /// Its number.
     pub id: RunId,
-    /// What it was told.
+    /// Its parameters.
     pub info: RunInfo,
     /// When it began, in UTC.
     pub started: String,
@@ -128,77 +128,77 @@ pub struct ArchivedRun {
     pub generation: Option<u64>,
 }
 
-/// Where a run stands, so that it can go on from there.
+/// The progress of a run, from which it can be resumed.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Checkpoint {
-    /// Generations done.
+    /// The number of completed generations.
     pub generation: u64,
-    /// All else; the run knows what it means.
+    /// All other state, in the run's own encoding.
     pub state: Vec<u8>,
 }
 
-/// What became of one [`NewEntry`].
+/// What a save did with one [`NewEntry`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Kept {
-    /// It is new for its task.
+    /// The solver is new for its task.
     New,
-    /// It was there, and has a better score now.
+    /// The solver was there, and its score has improved.
     Better,
-    /// It was there, with a score as good.
+    /// The solver was there, with a score at least as good.
     Known,
-    /// There are better ones.
+    /// Retention prefers other solvers.
     Refused,
 }
 
-/// What a save came to.
+/// The result of a save.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Saved {
-    /// The structural hash of each solver found and what became of it, in the order given.
+    /// The structural hash of each new entry and what was done with it, in the order given.
     pub found: Vec<(String, Kept)>,
-    /// Solvers that were not in the archive before.
+    /// The number of solvers that were not in the archive before.
     pub solvers: usize,
-    /// Entries that had to make room.
+    /// The number of entries that retention removed.
     pub evicted: usize,
 }
 
 impl Saved {
-    /// How many were new or better.
+    /// Returns how many entries were new or better.
     pub fn kept(&self) -> usize {
         let gained = |kept: &Kept| matches!(kept, Kept::New | Kept::Better);
         self.found.iter().filter(|(_, kept)| gained(kept)).count()
     }
 }
 
-/// What an archive has for one version of a task.
+/// The summary of one version of a task.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct TaskSummary {
     /// The task.
     pub task: String,
-    /// Which version of it.
+    /// The version of the task: a hash of its contents.
     pub task_hash: String,
-    /// How many solvers have a score.
+    /// The number of solvers with a score.
     pub entries: usize,
     /// The best score.
     pub best: Score,
-    /// The solver that has it.
+    /// The solver with the best score.
     pub hash: String,
 }
 
-/// What a solver is good for, over all tasks.
+/// The summary of a solver over all tasks.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SolverSummary {
     /// The structural hash of the solver.
     pub hash: String,
     /// Its dialect.
     pub dialect: Dialect,
-    /// How it was made.
+    /// The name of the mutation that made it.
     pub mutation: String,
-    /// Tasks it has a score for.
+    /// The number of tasks on which it has a score.
     pub tasks: usize,
-    /// Tasks of which it solves all demonstrations.
+    /// The number of tasks of which it solves all demonstrations.
     pub solved: usize,
-    /// Demonstrations it solves, of all tasks.
+    /// The number of demonstrations that it solves, over all tasks.
     pub demos_solved: usize,
-    /// Steps of the program.
+    /// The number of steps of the program.
     pub size: u32,
 }

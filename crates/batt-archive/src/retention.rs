@@ -1,4 +1,4 @@
-//! Which solvers of a task stay, when there are more than there is room for.
+//! Retention: which solvers of a task an archive keeps when there are too many.
 
 use std::cmp::Reverse;
 use std::collections::HashSet;
@@ -6,33 +6,34 @@ use std::str::FromStr;
 
 use batt_arc::Score;
 
-/// How many solvers an archive keeps for a task, and which.
+/// The number of solvers that an archive keeps for a task, and the rule that selects them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Retention {
-    /// The best ones. Solvers whose outputs are worth the same (as many demonstrations solved, as
-    /// close) are equals; where not all equals have room, those stay that differ: first in what
-    /// they give, then in the primitives they use; and after that the smaller and cheaper ones. The
-    /// best of all always stays.
+    /// Keeps the best solvers. Solvers with the same grade (demonstrations solved and closeness)
+    /// are equals. If not all equals fit, the archive keeps a diverse selection: it prefers
+    /// different outputs, then different primitives, then smaller and cheaper solvers. The best
+    /// solver always stays.
     Best {
-        /// How many, at least one.
+        /// The number of solvers, at least one.
         per_task: usize,
     },
-    /// The rule of the original system. Before a solver is saved, and while there are *more* than
-    /// `capacity`: the worst one (fewest demonstrations solved, then highest cost) is removed,
-    /// unless the new one solves fewer, which then is refused. So there can be one more than the
-    /// capacity, equals displace one another, and nothing is refused while there is room.
+    /// The rule of the original system. While a task has *more* than `capacity` solvers before a
+    /// save, its worst solver (fewest demonstrations solved, then highest cost) is removed. If the
+    /// new solver solves fewer demonstrations than the worst one, the new one is refused instead.
+    /// So a task can have one solver more than `capacity`, equals displace each other, and nothing
+    /// is refused while there is room.
     Original {
-        /// How many there may be before a save.
+        /// The number of solvers that a task may have before a save.
         capacity: usize,
     },
 }
 
-/// A number of solvers such as `32`, or `original`.
+/// Parses a number of solvers such as `32`, or `original`.
 impl FromStr for Retention {
     type Err = &'static str;
 
     fn from_str(text: &str) -> Result<Retention, &'static str> {
-        /// What the original keeps for a task before a save.
+        /// The capacity of the original system.
         const CAPACITY: usize = 32;
         match (text, text.parse()) {
             ("original", _) => Ok(Retention::Original { capacity: CAPACITY }),
@@ -48,7 +49,7 @@ impl Default for Retention {
     }
 }
 
-/// What retention looks at.
+/// The properties of a solver that retention compares.
 #[derive(Clone, Debug)]
 pub(crate) struct Ranked<'a> {
     pub hash: &'a str,
@@ -58,8 +59,8 @@ pub(crate) struct Ranked<'a> {
 }
 
 impl Retention {
-    /// Decides who stays. The first `old` are there already, in no particular order; the others are
-    /// new, in the order in which they come.
+    /// Decides which solvers to keep. The first `old` are in the archive, in no particular order;
+    /// the others are new, in the order in which they are saved.
     pub(crate) fn keep(&self, all: &[Ranked<'_>], old: usize) -> Vec<bool> {
         match *self {
             Retention::Best { per_task } => best(all, per_task.max(1)),
@@ -67,14 +68,14 @@ impl Retention {
         }
     }
 
-    /// Decides who stays of those that are there.
+    /// Decides which solvers of the archive to keep.
     pub(crate) fn shrink(&self, all: &[Ranked<'_>]) -> Vec<bool> {
         match *self {
             Retention::Best { per_task } => best(all, per_task.max(1)),
             Retention::Original { capacity } => {
                 let mut keep = vec![false; all.len()];
                 let mut order: Vec<usize> = (0..all.len()).collect();
-                order.sort_by_key(|&k| goodness(&all[k]));
+                order.sort_by_key(|&k| original_order(&all[k]));
                 for &k in order.iter().take(capacity.max(1)) {
                     keep[k] = true;
                 }
@@ -94,8 +95,8 @@ fn best(all: &[Ranked<'_>], room: usize) -> Vec<bool> {
     for equals in order.chunk_by(|&a, &b| all[a].score.grade() == all[b].score.grade()) {
         let mut waiting = equals.to_vec();
         while left > 0 && !waiting.is_empty() {
-            // The first one of those that differ most; as long as all have room the order does not
-            // matter.
+            // Chooses the first of those that differ most. The order does not matter while all have
+            // room.
             let rank =
                 |k: usize| match (outputs.contains(&all[k].outputs), ops.contains(all[k].ops)) {
                     (false, _) => 0,
@@ -118,8 +119,9 @@ fn best(all: &[Ranked<'_>], room: usize) -> Vec<bool> {
     keep
 }
 
-/// The original's order, the worst one last. It leaves ties to the file system.
-fn goodness<'a>(one: &Ranked<'a>) -> (Reverse<u32>, u64, u32, &'a str) {
+/// Returns the key of the original's order, the worst solver last. The original leaves ties to the
+/// file system.
+fn original_order<'a>(one: &Ranked<'a>) -> (Reverse<u32>, u64, u32, &'a str) {
     let Score {
         demos_solved,
         cost,
@@ -131,7 +133,7 @@ fn goodness<'a>(one: &Ranked<'a>) -> (Reverse<u32>, u64, u32, &'a str) {
 
 fn original(all: &[Ranked<'_>], old: usize, capacity: usize) -> Vec<bool> {
     let mut there: Vec<usize> = (0..old).collect();
-    there.sort_by_key(|&k| goodness(&all[k]));
+    there.sort_by_key(|&k| original_order(&all[k]));
     for new in old..all.len() {
         let mut refused = false;
         while there.len() > capacity {
@@ -143,7 +145,8 @@ fn original(all: &[Ranked<'_>], old: usize, capacity: usize) -> Vec<bool> {
             there.pop();
         }
         if !refused {
-            let at = there.partition_point(|&k| goodness(&all[k]) < goodness(&all[new]));
+            let at =
+                there.partition_point(|&k| original_order(&all[k]) < original_order(&all[new]));
             there.insert(at, new);
         }
     }
@@ -244,19 +247,19 @@ mod tests {
             ranked(hash, score, 0, "")
         };
         let original = Retention::Original { capacity: 2 };
-        // Room for one more than the capacity, even for a score of 0.
+        // One more than the capacity fits, even with a score of 0.
         let three = [of("a", 2, 5), of("b", 1, 5), of("c", 0, 5)];
         assert_eq!(kept(original, &three, 2), ["a", "b", "c"]);
-        // The fourth: the worst goes first.
+        // The fourth solver displaces the worst one.
         let four = [of("a", 2, 5), of("b", 1, 5), of("c", 0, 5), of("d", 0, 9)];
         assert_eq!(kept(original, &four, 3), ["a", "b", "d"]);
-        // A tie in score goes by cost, and equals displace.
+        // Cost breaks ties of score, and equals displace each other.
         let ties = [of("a", 1, 5), of("b", 1, 7), of("c", 1, 6), of("d", 1, 9)];
         assert_eq!(kept(original, &ties, 3), ["a", "c", "d"]);
-        // Strictly less is refused.
+        // A solver with a strictly lower score is refused.
         let less = [of("a", 2, 5), of("b", 2, 5), of("c", 1, 5), of("d", 0, 1)];
         assert_eq!(kept(original, &less, 3), ["a", "b", "c"]);
-        // An archive that holds far more is cut down on the way.
+        // Saving removes solvers from an archive that is far above the capacity.
         let many = [
             of("a", 1, 5),
             of("b", 1, 6),

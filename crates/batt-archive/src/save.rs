@@ -17,7 +17,7 @@ pub(crate) struct SolverRow {
     pub parents: Vec<String>,
     pub mutation: String,
     pub run: RunId,
-    /// When it was found; `None` for now.
+    /// When it was found; `None` for the current time.
     pub when: Option<String>,
 }
 
@@ -29,19 +29,17 @@ pub(crate) struct ScoreRow {
     pub score: Score,
     pub outputs: u64,
     pub run: RunId,
-    /// When it was measured; `None` for now.
+    /// When it was measured; `None` for the current time.
     pub when: Option<String>,
 }
 
 impl Archive {
-    /// Saves solvers with their lineage and scores, lets retention decide which of each task stay,
-    /// and replaces the checkpoint of the run if there is a new one: all of it or, with an error,
-    /// nothing.
+    /// Saves solvers with their lineage and scores, removes those that retention does not keep, and
+    /// replaces the checkpoint of the run if a new one is given. On an error nothing changes.
     ///
-    /// A solver that is there already keeps the lineage it has. Of two scores on one task the
-    /// better one counts. A solver that is refused is stored all the same if one that is kept
-    /// descends from it. Solvers that lose their place keep their lineage until [`gc`](Archive::gc)
-    /// finds that no solver needs it.
+    /// A solver that is in the archive keeps its lineage. Of two scores on one task the better one
+    /// counts. A refused solver is stored nevertheless if a kept solver descends from it. Evicted
+    /// solvers keep their lineage until [`gc`](Archive::gc) finds that no solver needs it.
     pub fn save(
         &mut self,
         run: RunId,
@@ -51,7 +49,7 @@ impl Archive {
     ) -> Result<Saved, ArchiveError> {
         let mut solvers: HashMap<String, SolverRow> = HashMap::new();
         let mut scores = Vec::with_capacity(found.len());
-        // Outside the transaction, so that other writers do not wait for it.
+        // This is outside the transaction, so that other writers do not wait for it.
         for found in found {
             let text = Text::of(&found.program)?;
             let hash = text.hash.clone();
@@ -105,7 +103,7 @@ impl Archive {
 }
 
 /// A score that is in the archive.
-struct Old {
+struct OldScore {
     id: i64,
     hash: String,
     score: Score,
@@ -113,14 +111,14 @@ struct Old {
     ops: String,
 }
 
-/// What is to become of the scores of one task.
+/// The changes to the scores of one task.
 #[derive(Default)]
-struct Changes<'n> {
+struct ScoreChanges<'n> {
     put: Vec<&'n ScoreRow>,
     remove: Vec<i64>,
 }
 
-/// Stores what retention lets stay.
+/// Stores the entries that retention keeps.
 pub(crate) fn put(
     db: &Connection,
     solvers: &HashMap<String, SolverRow>,
@@ -135,7 +133,7 @@ pub(crate) fn put(
             .push(k);
     }
     let mut kept = vec![Kept::Refused; scores.len()];
-    let mut changes: Vec<((&str, &str), Changes<'_>)> = Vec::new();
+    let mut changes: Vec<((&str, &str), ScoreChanges<'_>)> = Vec::new();
     for (task, new) in by_task {
         let old = old_scores(db, task)?;
         changes.push((
@@ -172,15 +170,15 @@ pub(crate) fn put(
     Ok(saved)
 }
 
-/// The scores of a task.
-fn old_scores(db: &Connection, (task, task_hash): (&str, &str)) -> rusqlite::Result<Vec<Old>> {
+/// Returns the scores of a task.
+fn old_scores(db: &Connection, (task, task_hash): (&str, &str)) -> rusqlite::Result<Vec<OldScore>> {
     let query = "
         SELECT solver, hash, demos_solved, demos, closeness, size, cost, outputs, ops
         FROM scores JOIN solvers ON solvers.id = scores.solver
         WHERE task = ? AND task_hash = ? ORDER BY hash";
     let mut statement = db.prepare_cached(query)?;
     let rows = statement.query_map([task, task_hash], |row| {
-        Ok(Old {
+        Ok(OldScore {
             id: row.get(0)?,
             hash: row.get(1)?,
             score: score(row, 2)?,
@@ -191,15 +189,15 @@ fn old_scores(db: &Connection, (task, task_hash): (&str, &str)) -> rusqlite::Res
     rows.collect()
 }
 
-/// Decides which scores of a task stay, and notes what became of each new one.
+/// Decides which scores of a task to keep, and records in `kept` what happens to each new score.
 fn decide<'n>(
-    old: &[Old],
+    old: &[OldScore],
     new: &[usize],
     scores: &'n [ScoreRow],
     solvers: &HashMap<String, SolverRow>,
     retention: &Retention,
     kept: &mut [Kept],
-) -> Changes<'n> {
+) -> ScoreChanges<'n> {
     let mut all: Vec<Ranked<'_>> = old
         .iter()
         .map(|old| Ranked {
@@ -209,8 +207,8 @@ fn decide<'n>(
             ops: &old.ops,
         })
         .collect();
-    // Where each solver stands in the list, and whose score it has: of what was there, or of one of
-    // the new ones.
+    // `places` maps each solver to its position in `all`. `source` holds for each position the new
+    // score that counts, or `None` for the old one.
     let mut places: HashMap<&str, usize> = HashMap::new();
     for (place, old) in old.iter().enumerate() {
         places.insert(&old.hash, place);
@@ -252,7 +250,7 @@ fn decide<'n>(
             (true, true) => Kept::New,
         };
     }
-    let mut changes = Changes::default();
+    let mut changes = ScoreChanges::default();
     for (place, keep) in keep.into_iter().enumerate() {
         match (keep, source[place]) {
             (true, Some(k)) => changes.put.push(&scores[k]),
@@ -263,8 +261,8 @@ fn decide<'n>(
     changes
 }
 
-/// These solvers and those they descend from, as far as they are among `solvers`; ancestors first,
-/// so that they are in the order in which they were made.
+/// Returns these solvers and their ancestors as far as they are among `solvers`. Ancestors come
+/// first, in the order in which the solvers were made.
 fn with_ancestors<'s>(
     wanted: impl Iterator<Item = &'s str>,
     solvers: &'s HashMap<String, SolverRow>,
@@ -290,7 +288,7 @@ fn with_ancestors<'s>(
     order
 }
 
-/// Stores a solver if it is not there; its number, and whether it is new.
+/// Stores a solver unless it is in the archive. Returns its number and whether it is new.
 fn put_solver(db: &Connection, solver: &SolverRow) -> rusqlite::Result<(i64, bool)> {
     let Text {
         hash,

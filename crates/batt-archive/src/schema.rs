@@ -1,4 +1,4 @@
-//! The tables, and how a file of an earlier version becomes one of this.
+//! The tables, and the migration of files of earlier versions.
 //!
 //! ```text
 //!   runs <---- solvers <---- parents (child; the parent by its hash, which need not be here)
@@ -8,18 +8,19 @@
 //! ```
 //!
 //! The version is in `user_version`. [`MIGRATIONS`] has one script for each step to the next
-//! version, so a new file goes the same way as an old one, and a script is never changed once a
-//! file may have been made with it.
+//! version, and a new file goes through all of them like an old one. A script never changes once a
+//! released version has used it.
 
 use rusqlite::{Connection, TransactionBehavior};
 
-/// `batt` in letters: says whose file it is. `file` shows it, too.
+/// `batt` in ASCII: the application id, which marks the file as an archive and which `file` shows.
 pub(crate) const APPLICATION_ID: i32 = 0x6261_7474;
 
-/// The scripts. The first makes version 1 of nothing, the second version 2 of version 1, and so on.
+/// The migration scripts. The first creates version 1, the second makes version 2 from version 1,
+/// and so on.
 pub(crate) const MIGRATIONS: [&str; 2] = [
-    // Version 1. Numbers of 64 bits without sign (seeds, hashes of outputs) are stored as SQLite's
-    // signed ones, bit by bit; costs must sort, so they end at 2^63 - 1.
+    // Version 1. Unsigned numbers of 64 bits (seeds, hashes of outputs) are stored bit by bit as
+    // SQLite's signed ones. Costs must sort, so they are capped at 2^63 - 1.
     "
     CREATE TABLE runs (
         id       INTEGER PRIMARY KEY,
@@ -62,7 +63,7 @@ pub(crate) const MIGRATIONS: [&str; 2] = [
     ) WITHOUT ROWID;
     CREATE INDEX scores_of_solver ON scores (solver);
     ",
-    // Version 2: where a run stands, so that it can go on.
+    // Version 2: checkpoints, so that runs can be resumed.
     "
     CREATE TABLE checkpoints (
         run        INTEGER PRIMARY KEY REFERENCES runs,
@@ -73,15 +74,15 @@ pub(crate) const MIGRATIONS: [&str; 2] = [
     ",
 ];
 
-/// The version this program reads and writes.
+/// The version that this program reads and writes.
 pub(crate) const VERSION: i64 = MIGRATIONS.len() as i64;
 
-/// The version of a file.
+/// Returns the version of a file.
 pub(crate) fn version(db: &Connection) -> rusqlite::Result<i64> {
     db.query_row("PRAGMA user_version", [], |row| row.get(0))
 }
 
-/// The application that owns the file; 0 if it names none.
+/// Returns the id of the application that owns the file; 0 if there is none.
 pub(crate) fn application_id(db: &Connection) -> rusqlite::Result<i32> {
     db.query_row("PRAGMA application_id", [], |row| row.get(0))
 }
@@ -93,10 +94,11 @@ pub(crate) fn has_tables(db: &Connection) -> rusqlite::Result<bool> {
     })
 }
 
-/// Brings a file to our version, in one transaction: killed in the midst, it is what it was.
+/// Migrates a file to the current version, in one transaction. If the process is killed, the file
+/// is unchanged.
 pub(crate) fn migrate(db: &mut Connection) -> rusqlite::Result<()> {
     let change = db.transaction_with_behavior(TransactionBehavior::Immediate)?;
-    // Another process may have done it while we waited.
+    // Another process may have migrated the file in the meantime.
     let found = version(&change)?;
     for (k, script) in MIGRATIONS.iter().enumerate() {
         if k as i64 >= found {

@@ -10,7 +10,8 @@ use batt_engine::device::Device;
 use crate::options::advised;
 use crate::text::note;
 
-/// Logical devices on each GPU: one computes while the results of another are copied.
+/// The number of logical devices on each GPU. One computes while the results of the other are
+/// copied.
 const PER_GPU: usize = 2;
 
 /// Opens at least one device. If the choice is all GPUs, each is opened as two logical devices.

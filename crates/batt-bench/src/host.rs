@@ -27,8 +27,8 @@ pub struct HostArgs {
     json: bool,
 }
 
-/// The time limit of the kernel that is meant to exceed it.
-const LATE: Duration = Duration::from_millis(100);
+/// The time limit for the check in which a kernel exceeds it.
+const SHORT_TIMEOUT: Duration = Duration::from_millis(100);
 
 /// Runs the checks. Returns whether all pass.
 pub fn main(args: &HostArgs) -> Result<bool> {
@@ -74,11 +74,11 @@ fn checks(gpu: usize) -> Result<Vec<(&'static str, Check)>> {
         all.extend(results.flatten().map(|check| ("two at a time", check)));
     });
     // This check comes last, since it loses the device.
-    let impatient = CudaSettings {
-        timeout: LATE,
+    let short_timeout = CudaSettings {
+        timeout: SHORT_TIMEOUT,
         ..probe
     };
-    let (mut cuda, _) = Cuda::open(gpu, &impatient)?;
+    let (mut cuda, _) = Cuda::open(gpu, &short_timeout)?;
     all.push(("time limit", plumbing::check_clock(&mut cuda)));
     Ok(all)
 }

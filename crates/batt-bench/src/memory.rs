@@ -66,7 +66,7 @@ pub struct Watch {
 }
 
 /// The interval at which the thread checks whether to end.
-const PATIENCE: Duration = Duration::from_millis(20);
+const CHECK_EVERY: Duration = Duration::from_millis(20);
 
 impl Watch {
     /// Starts to sample at an interval. `tick` is called about every 20 ms.
@@ -93,7 +93,7 @@ impl Watch {
                     return seen;
                 }
                 tick();
-                thread::sleep(PATIENCE.min(every));
+                thread::sleep(CHECK_EVERY.min(every));
             }
         });
         Watch { ended, thread }

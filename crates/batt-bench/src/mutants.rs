@@ -24,7 +24,7 @@ use crate::text::{counted, grouped, interrupted, print, table, table_text};
 const SCRIPT: &str = include_str!("mutants.py");
 
 /// The seconds that Python may take for one input.
-const PATIENCE: f64 = 3.0;
+const PYTHON_SECONDS: f64 = 3.0;
 
 /// The bytes of memory that Python may use.
 const MEMORY: u64 = 4 << 30;
@@ -78,16 +78,16 @@ pub struct Comparison {
     pub version: String,
     pub solvers: usize,
     pub mutants: usize,
-    /// Results that are the same: values and errors.
+    /// The number of results that are the same: values and errors.
     pub same: usize,
-    /// How many of the same results are errors.
+    /// The number of these that are errors.
     pub errors: usize,
-    /// Runs that reached a limit of this engine.
+    /// The number of runs that reached a limit of this engine.
     pub limited: usize,
-    /// Runs for which Python exceeded its time or memory, or whose result is too long to be
-    /// written.
+    /// The number of runs for which Python exceeded its time or memory, or whose result is too long
+    /// to write.
     pub late: usize,
-    /// Runs whose result differs between Python processes.
+    /// The number of runs whose result differs between Python processes.
     pub undefined: usize,
     pub differ: usize,
     /// The first differences.
@@ -168,7 +168,7 @@ fn request(program: &Program, task: &Task) -> Json {
         "params": program.params(),
         "demos": task.train.iter().filter_map(both).collect::<Vec<_>>(),
         "inputs": inputs.collect::<Vec<_>>(),
-        "limit": PATIENCE,
+        "limit": PYTHON_SECONDS,
     })
 }
 

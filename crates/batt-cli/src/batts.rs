@@ -1,4 +1,4 @@
-//! Loading batt files, and printing what is wrong with them.
+//! Loads batt files and prints their diagnostics.
 
 use std::path::PathBuf;
 
@@ -9,14 +9,14 @@ use crate::error::advised;
 use crate::solvers::print_findings;
 use crate::ui::Ui;
 
-/// Reads batt files and prints what is wrong with them. At least one batt has loaded, and every
-/// file without an error holds one.
+/// Loads batt files and prints their diagnostics. Fails if no batt could be loaded, or if a file
+/// without an error contains no batt.
 pub fn load_all(paths: &[PathBuf], dialect: Option<Dialect>, ui: &Ui) -> Result<Batts> {
     let batts = Batts::load(paths, dialect)?;
     for file in batts.files() {
         let name = file.source.name();
         if file.batts.is_empty() && file.is_clean() {
-            // One error says it; a warning for each of its functions would only repeat it.
+            // One error is enough; a warning for each function of the file would only repeat it.
             return Err(advised(
                 format_args!("no batt in {name}"),
                 "a batt is a function batt(task_id, S, I, C, log_path) that returns o, s; `batt card` \
@@ -42,7 +42,7 @@ pub fn load_all(paths: &[PathBuf], dialect: Option<Dialect>, ui: &Ui) -> Result<
     Ok(batts)
 }
 
-/// The name of the only file of some batts.
+/// Returns the name of the only file of some batts.
 pub fn file_of(batts: &Batts) -> &str {
     batts
         .files()

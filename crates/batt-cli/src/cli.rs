@@ -1,4 +1,4 @@
-//! The command line: what can be said, and which command it is for.
+//! The command line: its commands, global options and shared options.
 
 use std::io::{self, Write};
 use std::num::NonZeroUsize;
@@ -47,7 +47,7 @@ pub struct Cli {
     )]
     color: ColorWhen,
 
-    /// Say less: no progress and no notes on stderr
+    /// Print less: no progress and no notes on stderr
     #[arg(short, long, global = true)]
     quiet: bool,
 
@@ -78,19 +78,19 @@ enum Command {
     Completions(completions::CompletionsArgs),
 }
 
-/// What a command came to when it did its work.
+/// The result of a command that completed its work.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Exit {
-    /// All good.
+    /// Nothing was found.
     Good,
-    /// It found something: unsolved pairs, differences, errors in a solver.
+    /// The command has findings: unsolved pairs, differences, errors in a solver.
     Findings,
-    /// Ctrl-C or a signal ended it early.
+    /// Ctrl-C or a signal ended the command early.
     Interrupted,
 }
 
 impl Exit {
-    /// `Findings` if there are any.
+    /// Returns `Findings` if there are any, otherwise `Good`.
     pub fn findings(found: bool) -> Exit {
         if found { Exit::Findings } else { Exit::Good }
     }
@@ -115,7 +115,7 @@ pub fn main() -> ExitCode {
             (ui, result)
         }
         Err(message) if message.use_stderr() => message.exit(),
-        // Help and versions are output: that they cannot be written is an error like any other.
+        // Failing to write help or a version is an error like any other.
         Err(help) => {
             let written = help.print().and_then(|()| io::stdout().flush());
             let result = written.map(|()| Exit::Good).map_err(Into::into);
@@ -124,7 +124,7 @@ pub fn main() -> ExitCode {
     };
     match result {
         Ok(exit) => exit.into(),
-        // The reader has seen enough: `batt ops | head`.
+        // The reader has closed the pipe, as in `batt ops | head`.
         Err(error) if error::is_broken_pipe(&error) => ExitCode::SUCCESS,
         Err(error) => {
             ui.report(&error);
@@ -157,22 +157,22 @@ fn dispatch(command: Command, ui: &Ui) -> Result<Exit> {
     }
 }
 
-/// The dialect, as it is called on the command line.
+/// A dialect by its name on the command line, or `auto`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
 pub enum DialectName {
-    /// Whatever the names in the file tell
+    /// The dialect that the names in the file suggest
     #[default]
     Auto,
     /// The original library
     ArcDsl,
-    /// RE-ARC's copy: argmax and argmin of nothing give None
+    /// RE-ARC's copy: argmax and argmin of an empty container return None
     ReArc,
-    /// The fork made for search: (S, I, C), cells (i, j, colour), nothing fails
+    /// The fork made for search: (S, I, C), cells (i, j, colour), functions never fail
     Tokpidjin,
 }
 
 impl DialectName {
-    /// The dialect; `None` where the file is to tell.
+    /// Returns the dialect; `None` detects it from the file.
     pub fn dialect(self) -> Option<Dialect> {
         match self {
             DialectName::Auto => None,
@@ -190,26 +190,26 @@ pub struct RunOptions {
     #[arg(long, value_name = "NAME", default_value = "auto")]
     dialect: DialectName,
 
-    /// Steps one run may take (a call, or an element touched)
+    /// The most steps of a run; a call is a step, and so is each element it visits
     #[arg(long, value_name = "N", value_parser = positive, help_heading = "Limits of one run")]
     max_steps: Option<u64>,
 
-    /// Elements one value may have
+    /// The most elements of a value
     #[arg(long, value_name = "N", value_parser = count, help_heading = "Limits of one run")]
     max_size: Option<usize>,
 
-    /// Memory all values together may take; K, M and G are understood
+    /// The most memory for all values of a run, such as 64K, 256M or 1G
     #[arg(long, value_name = "BYTES", value_parser = bytes, help_heading = "Limits of one run")]
     max_memory: Option<usize>,
 }
 
 impl RunOptions {
-    /// The dialect of the solvers; `None` where the files are to tell.
+    /// Returns the dialect of the solvers; `None` detects it from the files.
     pub fn dialect(&self) -> Option<Dialect> {
         self.dialect.dialect()
     }
 
-    /// The limits of one run.
+    /// Returns the limits of one run.
     pub fn limits(&self) -> Limits {
         let usual = Limits::default();
         Limits {
@@ -221,17 +221,17 @@ impl RunOptions {
     }
 }
 
-/// The number of threads, an option of every command with threads.
+/// The option for the number of threads.
 #[derive(Args, Clone, Copy, Debug)]
 pub struct Jobs {
-    /// Threads, at most 4 per core or 16 [default: one per core]
+    /// The number of threads, at most 4 per core or 16 [default: one per core]
     #[arg(short, long, value_name = "N")]
     jobs: Option<NonZeroUsize>,
 }
 
 impl Jobs {
-    /// The threads to use; `None` for one per core. The library never starts more than 4 per core
-    /// or 16; a note says so.
+    /// Returns the number of threads; `None` uses one per core. Prints a note if the number is
+    /// above the library's maximum of 4 per core or 16.
     pub fn threads(self, ui: &Ui) -> Option<NonZeroUsize> {
         let wanted = self.jobs?;
         let most = batt::most_workers();
@@ -244,7 +244,7 @@ impl Jobs {
     }
 }
 
-/// A number from 1 on.
+/// Parses a number that is at least 1.
 fn positive(text: &str) -> Result<u64, String> {
     match text.parse() {
         Ok(0) => Err("nothing runs within a limit of 0; write at least 1".to_owned()),
@@ -253,13 +253,13 @@ fn positive(text: &str) -> Result<u64, String> {
     }
 }
 
-/// A number of elements, from 1 on.
+/// Parses a number of elements that is at least 1.
 fn count(text: &str) -> Result<usize, String> {
     let number = positive(text)?;
     usize::try_from(number).map_err(|_| "more than the machine can address".to_owned())
 }
 
-/// `1024`, `64K`, `256M`, `1G`.
+/// Parses a number of bytes: `1024`, `64K`, `256M`, `1G`.
 fn bytes(text: &str) -> Result<usize, String> {
     let upper = text.to_ascii_uppercase();
     let upper = upper.strip_suffix('B').unwrap_or(&upper);

@@ -1,4 +1,4 @@
-//! Devices on the command line: which to use, and what they did.
+//! Devices on the command line: options, and reports of what the devices did.
 
 use std::fmt::Write as _;
 use std::num::NonZeroUsize;
@@ -17,7 +17,7 @@ pub struct DeviceFlags {
     #[arg(long, value_name = DeviceChoice::FORMS, default_value = "auto")]
     device: DeviceChoice,
 
-    /// Do runs that a device has finished again on the CPU, all or a fraction, and compare
+    /// Repeat all runs that a device has finished, or a fraction, on the CPU and compare
     #[arg(
         long,
         value_name = "FRACTION",
@@ -43,13 +43,13 @@ impl DeviceFlags {
         Ok(devices)
     }
 
-    /// The share of runs finished on a device to do again.
+    /// Returns the share of runs finished on a device that the CPU repeats.
     pub fn verify(&self) -> f64 {
         self.verify.unwrap_or_default()
     }
 }
 
-/// Prints a run that a device got wrong, with all that a report of the bug needs.
+/// Prints a run that a device got wrong, with everything that a bug report needs.
 pub fn report_bug(bug: &DeviceBug, ui: &Ui) {
     ui.warn(format_args!(
         "{} differs on the device: this is a bug, please report all of this",
@@ -68,7 +68,7 @@ pub fn report_bug(bug: &DeviceBug, ui: &Ui) {
     }
 }
 
-/// `0.1`, `1`.
+/// Parses a fraction: `0.1`, `1`.
 pub fn fraction(text: &str) -> Result<f64, String> {
     match text.parse() {
         Ok(fraction) if (0.0..=1.0).contains(&fraction) => Ok(fraction),
@@ -76,7 +76,7 @@ pub fn fraction(text: &str) -> Result<f64, String> {
     }
 }
 
-/// Prints what devices did.
+/// Prints a summary of what the devices did.
 pub fn remark(report: &DeviceReport, ui: &Ui) {
     for device in &report.devices {
         for error in &device.errors {
@@ -113,7 +113,7 @@ pub fn remark(report: &DeviceReport, ui: &Ui) {
     }
 }
 
-/// `1 launch`, `2 launches`.
+/// Returns a number of launches: `1 launch`, `2 launches`.
 pub fn launches(n: u32) -> String {
     match n {
         1 => "1 launch".to_owned(),
@@ -125,12 +125,12 @@ fn megabytes(bytes: u64) -> String {
     format!("{:.1} MB", bytes as f64 / 1e6)
 }
 
-/// `17 of 20 runs, 2 of them exact; left: 3 missing`.
+/// Returns where runs were finished: `17 of 20 runs, 2 of them exact; left: 3 missing`.
 pub fn where_finished(counts: &Counts) -> String {
     finished(counts, counted(counts.total() as usize, "run"))
 }
 
-/// As [`where_finished`], of the outputs and scores of batts; `None` if devices finished all.
+/// Returns where the outputs and scores of batts were finished; `None` if devices finished all.
 pub fn where_entries_finished(counts: &Counts) -> Option<String> {
     let total = grouped(counts.total() as usize);
     let some_left = counts.finished() < counts.total();
@@ -139,7 +139,7 @@ pub fn where_entries_finished(counts: &Counts) -> Option<String> {
 
 fn finished(counts: &Counts, of: String) -> String {
     let mut text = format!("{} of {of}", grouped(counts.finished() as usize));
-    // Writing cannot fail: it is to a string.
+    // Writing to a string cannot fail.
     if counts.exact > 0 {
         let _ = write!(text, ", {} of them exact", grouped(counts.exact as usize));
     }
@@ -153,7 +153,7 @@ fn finished(counts: &Counts, of: String) -> String {
     text
 }
 
-/// Where runs were finished, for programs.
+/// Returns where runs were finished, as JSON.
 pub fn counts_json(counts: &Counts) -> Json {
     let left: serde_json::Map<String, Json> = counts
         .reasons()
@@ -162,7 +162,7 @@ pub fn counts_json(counts: &Counts) -> Json {
     json!({"first": counts.first, "exact": counts.exact, "left": left})
 }
 
-/// What devices did, for programs.
+/// Returns what the devices did, as JSON.
 pub fn to_json(report: &DeviceReport) -> Json {
     let devices = report.devices.iter().map(|device| {
         json!({

@@ -1,4 +1,4 @@
-//! Values as pictures: grids, objects and patches drawn cell by cell, the rest as Python writes it.
+//! Draws values: grids, objects and patches as pictures, other values as Python writes them.
 
 use std::fmt::{self, Write};
 
@@ -6,14 +6,14 @@ use anstyle::{RgbColor, Style};
 use batt::render::{Color, PALETTE};
 use batt::{MAX_SIDE, OwnedValue};
 
-/// Pictures drawn of one container.
+/// The most pictures of one container.
 const PICTURES: usize = 12;
-/// Columns that pictures side by side may take.
+/// The most columns for pictures side by side.
 const WIDTH: usize = 100;
-/// Characters shown of a value that is no picture.
+/// The most characters of a value that is not a picture.
 const TEXT: usize = 300;
 
-/// A value for people; every line ends in a newline.
+/// Returns a value as text with pictures. Every line ends in a newline.
 pub fn value(value: &OwnedValue, color: Color) -> String {
     if let Some(picture) = Picture::of(value) {
         return layout(&[picture], color);
@@ -28,13 +28,13 @@ pub fn value(value: &OwnedValue, color: Color) -> String {
     repr(value) + "\n"
 }
 
-/// As Python's `repr` writes it, but not more than fits on a few lines.
+/// Returns a value as Python's `repr` writes it, cut to a few lines.
 pub fn repr(value: &OwnedValue) -> String {
     let mut out = Limited {
         text: String::new(),
         room: TEXT,
     };
-    // Fails when there is no room left, so that a huge value is not written in full first.
+    // Writing fails once the text is full, so a huge value is never written completely.
     if write!(out, "{value}").is_err() {
         out.text.push('…');
     }
@@ -59,7 +59,7 @@ impl Write for Limited {
 /// A cell of a picture.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Mark {
-    /// Not part of the object or patch.
+    /// The cell is not part of the object or patch.
     Absent,
     /// A location without a colour.
     Place,
@@ -67,14 +67,15 @@ enum Mark {
     Color(u8),
 }
 
-/// Something to draw.
+/// A picture of a grid, an object or a patch.
 struct Picture {
     caption: String,
     rows: Vec<Vec<Mark>>,
 }
 
 impl Picture {
-    /// The picture of a grid, an object or a patch, if it is one of a drawable size.
+    /// Returns the picture of a grid, an object or a patch; `None` for other values and for
+    /// undrawable sizes.
     fn of(value: &OwnedValue) -> Option<Picture> {
         match value {
             OwnedValue::Tuple(_) => Picture::of_grid(value),
@@ -98,7 +99,7 @@ impl Picture {
         })
     }
 
-    /// Objects and patches are drawn inside their bounding box.
+    /// Returns the picture of an object or a patch, in its bounding box.
     fn of_cells(items: &[OwnedValue]) -> Option<Picture> {
         let cells: Vec<(i64, i64, Mark)> = items.iter().map(cell).collect::<Option<_>>()?;
         let (top, bottom) = range(cells.iter().map(|cell| cell.0))?;
@@ -160,7 +161,7 @@ fn paint(out: &mut String, mark: Mark) {
     };
 }
 
-/// `(colour, (i, j))` or `(i, j)`.
+/// Returns a cell `(colour, (i, j))` or a location `(i, j)`.
 fn cell(value: &OwnedValue) -> Option<(i64, i64, Mark)> {
     use OwnedValue::{Int, Tuple};
     let Tuple(items) = value else { return None };
@@ -178,7 +179,8 @@ fn range(numbers: impl Iterator<Item = i64> + Clone) -> Option<(i64, i64)> {
     Some((numbers.clone().min()?, numbers.max()?))
 }
 
-/// The pictures of a container of nothing but pictures, and how many there is no room for.
+/// Returns the pictures of a container that contains only pictures, and the number of pictures for
+/// which there is no room.
 fn gallery(value: &OwnedValue) -> Option<(Vec<Picture>, usize)> {
     let (OwnedValue::Tuple(items) | OwnedValue::Set(items)) = value else {
         return None;
@@ -192,7 +194,7 @@ fn gallery(value: &OwnedValue) -> Option<(Vec<Picture>, usize)> {
     Some((shown, rest))
 }
 
-/// Pictures side by side under their captions, in as many rows as it takes.
+/// Places pictures side by side under their captions, in as many rows as needed.
 fn layout(pictures: &[Picture], color: Color) -> String {
     const GAP: usize = 2;
     let mut out = String::new();
@@ -216,7 +218,7 @@ fn layout(pictures: &[Picture], color: Color) -> String {
     out
 }
 
-/// One line across some pictures; no line ends in blanks.
+/// Adds one line across some pictures, without blanks at the end.
 fn put_line(
     out: &mut String,
     band: &[Picture],

@@ -1,8 +1,8 @@
-//! Lengths of time on the command line: `11h`, `1h30m`, `90s`.
+//! Times on the command line: `11h`, `1h30m`, `90s`.
 
 use std::time::Duration;
 
-/// Reads a length of time; a number alone is seconds.
+/// Parses a time. A number without a unit means seconds.
 pub fn parse(text: &str) -> Result<Duration, String> {
     let wrong = || "write a time such as 11h, 1h30m or 90s".to_owned();
     let mut seconds: u64 = 0;
@@ -14,7 +14,7 @@ pub fn parse(text: &str) -> Result<Duration, String> {
             Some(b'h') => 3600,
             Some(b'm') => 60,
             Some(b's') => 1,
-            // Only a number that stands alone needs no unit.
+            // Only a single number may have no unit.
             None if digits == text.trim().len() => 1,
             _ => return Err(wrong()),
         };

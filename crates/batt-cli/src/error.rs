@@ -1,4 +1,4 @@
-//! Errors for people: a message, and what to do about it.
+//! Errors with hints.
 
 use std::fmt;
 use std::io;
@@ -6,7 +6,7 @@ use std::path::Path;
 
 use anyhow::Error;
 
-/// An error with advice.
+/// An error with a hint.
 #[derive(Debug)]
 pub struct Advised {
     message: String,
@@ -21,7 +21,7 @@ impl fmt::Display for Advised {
 
 impl std::error::Error for Advised {}
 
-/// An error and what to do about it.
+/// Creates an error with a hint.
 pub fn advised(message: impl fmt::Display, hint: impl Into<String>) -> Error {
     Error::new(Advised {
         message: message.to_string(),
@@ -29,7 +29,7 @@ pub fn advised(message: impl fmt::Display, hint: impl Into<String>) -> Error {
     })
 }
 
-/// A file that cannot be read or written.
+/// Creates an error about a file that cannot be read or written.
 pub fn bad_file(doing: &str, path: &Path, error: &io::Error) -> Error {
     let hint = match error.kind() {
         io::ErrorKind::NotFound | io::ErrorKind::NotADirectory => "check the path",
@@ -44,7 +44,7 @@ pub fn bad_file(doing: &str, path: &Path, error: &io::Error) -> Error {
     )
 }
 
-/// The system's message without its number, which tells people nothing.
+/// Returns the system's message without the error number.
 pub fn reason(error: &io::Error) -> String {
     let text = error.to_string();
     match text.find(" (os error") {
@@ -53,7 +53,7 @@ pub fn reason(error: &io::Error) -> String {
     }
 }
 
-/// The advice that comes with an error, if any.
+/// Returns the hint of an error, if there is one.
 pub fn hint(error: &Error) -> Option<String> {
     error.chain().find_map(|cause| {
         let advised = cause.downcast_ref::<Advised>();
@@ -62,7 +62,7 @@ pub fn hint(error: &Error) -> Option<String> {
     })
 }
 
-/// Returns whether the reader of our output has closed it.
+/// Returns whether the reader of the output has closed the pipe.
 pub fn is_broken_pipe(error: &Error) -> bool {
     error.chain().any(|cause| {
         cause

@@ -1,19 +1,20 @@
-//! Ctrl-C, SIGTERM and SIGHUP: the first one asks the command to finish, the second one ends it.
+//! Handles Ctrl-C, SIGTERM and SIGHUP: the first signal asks the command to finish, the second ends
+//! it.
 
 use std::sync::LazyLock;
 use std::sync::atomic::{AtomicU8, Ordering};
 
 use batt::Cancel;
 
-/// Asks long work to come to an end.
+/// The token that cancels long work.
 static STOP: LazyLock<Cancel> = LazyLock::new(Cancel::new);
 
-/// The exit code of the signal that came first; 0 for none.
+/// The exit code for the first signal; 0 if there was none.
 static SIGNALLED: AtomicU8 = AtomicU8::new(0);
 
-/// From now on a signal asks the command to finish what it has and say so.
+/// Installs handlers, so that a signal asks the command to finish and to report its results so far.
 pub fn watch() {
-    // Where no handler can be set, signals end the process as they always do.
+    // If no handler can be installed, signals end the process as usual.
     let _ = on_signal(|code| {
         if SIGNALLED.swap(code, Ordering::SeqCst) != 0 {
             std::process::exit(i32::from(code));
@@ -22,17 +23,18 @@ pub fn watch() {
     });
 }
 
-/// The token that long work looks at; cancelling it ends the work.
+/// Returns the token that cancels long work.
 pub fn stop() -> &'static Cancel {
     &STOP
 }
 
-/// Returns whether Ctrl-C was pressed or another signal came.
+/// Returns whether Ctrl-C was pressed or another signal arrived.
 pub fn happened() -> bool {
     SIGNALLED.load(Ordering::SeqCst) != 0
 }
 
-/// The exit code for the signal that came: 130 for Ctrl-C, 143 for SIGTERM, 129 for SIGHUP.
+/// Returns the exit code for the signal that arrived: 130 for Ctrl-C, 143 for SIGTERM, 129 for
+/// SIGHUP.
 pub fn exit_code() -> u8 {
     match SIGNALLED.load(Ordering::SeqCst) {
         0 => 130,
@@ -40,7 +42,7 @@ pub fn exit_code() -> u8 {
     }
 }
 
-/// Calls a function with 128 plus the number of each signal that comes.
+/// Calls a function for each signal, with 128 plus its number.
 #[cfg(unix)]
 fn on_signal(mut handle: impl FnMut(u8) + Send + 'static) -> std::io::Result<()> {
     use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
@@ -55,7 +57,7 @@ fn on_signal(mut handle: impl FnMut(u8) + Send + 'static) -> std::io::Result<()>
     Ok(())
 }
 
-/// Calls a function with 130 for each Ctrl-C.
+/// Calls a function for each Ctrl-C, with 130.
 #[cfg(not(unix))]
 fn on_signal(mut handle: impl FnMut(u8) + Send + 'static) -> Result<(), ctrlc::Error> {
     ctrlc::set_handler(move || handle(130))

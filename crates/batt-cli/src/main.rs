@@ -26,20 +26,20 @@ use std::thread;
 use batt::files;
 use mimalloc::MiMalloc;
 
-/// Evolution makes and drops megabytes of graphs on every core at once. The system's allocator
-/// returns them to the system each time.
+/// The allocator. Evolution allocates and frees megabytes of graphs on every core at once, and the
+/// system's allocator would return them to the system each time.
 #[global_allocator]
 static ALLOCATOR: MiMalloc = MiMalloc;
 
-/// Values and calls of a program may nest a thousand deep, and so do printing and dropping them.
-/// The main thread's stack is small on some systems.
+/// The stack size of the main thread. Values and calls may nest a thousand deep, and printing and
+/// dropping them recurses as deep, but some systems give the main thread a small stack.
 const STACK: usize = 32 << 20;
 
 fn main() -> ExitCode {
     let thread = thread::Builder::new().stack_size(STACK).spawn(cli::main);
     match thread.map(|thread| thread.join()) {
         Ok(Ok(code)) => code,
-        // The panic has been reported already. It is our bug, and an error to the caller.
+        // The panic has been reported already. For the caller it is an error.
         Ok(Err(_)) => ExitCode::from(2),
         Err(error) => {
             eprintln!("error: cannot start a thread: {error}");

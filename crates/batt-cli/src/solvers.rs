@@ -1,4 +1,4 @@
-//! Loading solvers, tasks and differs, and printing what is wrong with them.
+//! Loads solvers, tasks and differs, and prints the diagnostics of their files.
 
 use std::path::{Path, PathBuf};
 
@@ -9,10 +9,10 @@ use batt::{Diagnostic, Dialect, Program, Severity, Solvers, Tasks};
 use crate::error::advised;
 use crate::ui::{Ui, counted, say};
 
-/// Findings of one file that are printed before we refer to `batt check`.
+/// The number of findings in a file that are printed; for the others a note names `batt check`.
 const SHOWN: usize = 20;
 
-/// Loads solvers and prints what is wrong with their files. At least one function has loaded.
+/// Loads solvers and prints the diagnostics of their files. Fails if no function could be loaded.
 pub fn open_solvers(paths: &[PathBuf], dialect: Option<Dialect>, ui: &Ui) -> Result<Solvers> {
     let solvers = Solvers::load(paths, dialect)?;
     for file in solvers.files() {
@@ -44,7 +44,7 @@ pub fn open_solvers(paths: &[PathBuf], dialect: Option<Dialect>, ui: &Ui) -> Res
     Ok(solvers)
 }
 
-/// Loads tasks, and mentions files that were left out.
+/// Loads tasks, and prints a note about files that were skipped.
 pub fn open_tasks(path: &Path, ui: &Ui) -> Result<Tasks> {
     let tasks = Tasks::load(path)?;
     for skipped in tasks.skipped() {
@@ -54,8 +54,8 @@ pub fn open_tasks(path: &Path, ui: &Ui) -> Result<Tasks> {
     Ok(tasks)
 }
 
-/// Loads differs and prints what is wrong with their files. Returns the built-in ones and these,
-/// and whether every function of the files is among them.
+/// Loads differs and prints the diagnostics of their files. Returns the built-in differs and these,
+/// and whether every function in the files was loaded.
 pub fn open_differs(paths: &[PathBuf], dialect: Dialect, ui: &Ui) -> Result<(DifferSet, bool)> {
     let mut differs = DifferSet::built_in(dialect);
     let mut is_complete = true;
@@ -74,7 +74,7 @@ pub fn open_differs(paths: &[PathBuf], dialect: Dialect, ui: &Ui) -> Result<(Dif
     Ok((differs, is_complete))
 }
 
-/// Prints errors and warnings about a file on stderr.
+/// Prints the errors and warnings about a file on stderr.
 pub fn print_findings(name: &str, diagnostics: &[Diagnostic], ui: &Ui) {
     let findings = || {
         let all = diagnostics.iter();

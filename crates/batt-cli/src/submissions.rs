@@ -1,4 +1,4 @@
-//! Reads submissions and prints the findings about them.
+//! Loads submissions and prints the findings about them.
 
 use std::io::{self, Write};
 use std::path::Path;
@@ -9,10 +9,10 @@ use serde_json::{Value as Json, json};
 
 use crate::ui::{escaped, grouped, name, rest};
 
-/// Findings shown without `--verbose`.
+/// The number of findings shown without `--verbose`.
 pub const SHOWN: usize = 20;
 
-/// Reads a submission. Errors inside become findings.
+/// Loads a submission. Errors in its contents become findings.
 pub fn load(path: &Path) -> Result<Draft> {
     Ok(submission::load(path)?)
 }
@@ -46,7 +46,7 @@ pub fn list_ids(ids: &[&str], verbose: bool) -> String {
     text
 }
 
-/// A finding, for JSON.
+/// Returns a finding as JSON.
 pub fn to_json(found: &Finding) -> Json {
     json!({
         "task": found.task,

@@ -1,4 +1,4 @@
-//! Output: data to stdout, everything else to stderr, colours where they are wanted.
+//! Output: data goes to stdout, everything else to stderr, with colours if they are wanted.
 
 use std::borrow::Cow;
 use std::fmt::{Display, Write as _};
@@ -25,20 +25,20 @@ pub enum ColorWhen {
     Never,
 }
 
-/// Right answers.
+/// The style of right answers.
 pub const GOOD: Style = AnsiColor::Green.on_default();
-/// Wrong answers and errors.
+/// The style of wrong answers and errors.
 pub const BAD: Style = AnsiColor::Red.on_default().bold();
-/// Warnings.
+/// The style of warnings.
 pub const WARN: Style = AnsiColor::Yellow.on_default().bold();
-/// Advice and notes.
+/// The style of hints and notes.
 pub const NOTE: Style = AnsiColor::Cyan.on_default();
-/// Names and headings.
+/// The style of names and headings.
 pub const STRONG: Style = Style::new().bold();
-/// What is there but matters less.
+/// The style of less important text.
 pub const DIM: Style = Style::new().dimmed();
 
-/// The two streams of a command and how to write to them.
+/// The two output streams of a command, and their options.
 pub struct Ui {
     quiet: bool,
     out: Color,
@@ -46,14 +46,14 @@ pub struct Ui {
 }
 
 impl Ui {
-    /// Decides on colours once, for both streams.
+    /// Decides whether each stream has colours.
     pub fn new(when: ColorWhen, quiet: bool) -> Ui {
         let color = |auto: bool| match when {
             ColorWhen::Always => Color::Always,
             ColorWhen::Auto if auto => Color::Always,
             _ => Color::Never,
         };
-        // NO_COLOR, CLICOLOR, TERM and whether it is a terminal at all.
+        // This considers NO_COLOR, CLICOLOR, TERM and whether the stream is a terminal.
         let wanted = |choice| choice != anstream::ColorChoice::Never;
         Ui {
             quiet,
@@ -62,34 +62,34 @@ impl Ui {
         }
     }
 
-    /// Whether stdout is in colour.
+    /// Returns whether stdout has colours.
     pub fn out_color(&self) -> Color {
         self.out
     }
 
-    /// Text for stdout, in a style if colours are on.
+    /// Returns a text for stdout, in a style if stdout has colours.
     pub fn out(&self, style: Style, text: impl Display) -> String {
         paint(self.out, style, text)
     }
 
-    /// Text for stderr, in a style if colours are on.
+    /// Returns a text for stderr, in a style if stderr has colours.
     pub fn err(&self, style: Style, text: impl Display) -> String {
         paint(self.err, style, text)
     }
 
-    /// Something the user may want to know, on stderr.
+    /// Prints a note on stderr about something that the user may want to know.
     pub fn note(&self, text: impl Display) {
         if !self.quiet {
             say(format_args!("{} {}", self.err(NOTE, "note:"), line(&text)));
         }
     }
 
-    /// What happened when devices were opened, on stderr.
+    /// Prints the notes about opening devices on stderr.
     pub fn device_notes(&self, devices: &Devices) {
         devices.notes().iter().for_each(|note| self.note(note));
     }
 
-    /// Solvers that the user may want to know something about, on stderr; the first few by name.
+    /// Prints a note on stderr that names the first few of some solvers.
     pub fn mention(&self, what: &str, names: &[&str]) {
         const NAMED: usize = 5;
         if names.is_empty() {
@@ -104,7 +104,7 @@ impl Ui {
         self.note(format_args!("{count} {what}: {list}"));
     }
 
-    /// Something the user should know, on stderr.
+    /// Prints a warning on stderr about something that the user should know.
     pub fn warn(&self, text: impl Display) {
         say(format_args!(
             "{} {}",
@@ -113,16 +113,16 @@ impl Ui {
         ));
     }
 
-    /// A line of statistics, on stderr.
+    /// Prints a line of statistics on stderr.
     pub fn remark(&self, text: impl Display) {
         if !self.quiet {
             say(self.err(DIM, line(&text)));
         }
     }
 
-    /// The error that ended the command.
+    /// Prints the error that ended the command.
     pub fn report(&self, error: &Error) {
-        // An error of the library names its cause itself.
+        // The message of a library error includes its cause.
         let text = match error.is::<batt::Error>() {
             true => line(&error.to_string()),
             false => line(&format!("{error:#}")),
@@ -133,7 +133,7 @@ impl Ui {
         }
     }
 
-    /// A progress bar on stderr, or nothing where stderr is no terminal.
+    /// Returns a progress bar on stderr. It is hidden if stderr is not a terminal.
     pub fn progress(&self, total: usize, what: &str) -> ProgressBar {
         let bar = ProgressBar::new(total as u64);
         if self.quiet || !io::stderr().is_terminal() {
@@ -144,21 +144,21 @@ impl Ui {
             ProgressStyle::with_template(template).unwrap_or_else(|_| ProgressStyle::default_bar()),
         );
         bar.set_message(what.to_owned());
-        // A bar that moves by itself has a thread. Without one it moves when the work does.
+        // A bar that updates itself needs a thread. Without one it moves only with the work.
         if !bar.is_hidden() && std::thread::Builder::new().spawn(|| ()).is_ok() {
             bar.enable_steady_tick(Duration::from_millis(200));
         }
         bar
     }
 
-    /// A sign of life on stderr for work of unknown length.
+    /// Returns a spinner on stderr, for work of unknown length.
     pub fn spinner(&self) -> ProgressBar {
         let bar = self.progress(0, "");
         bar.set_style(ProgressStyle::default_spinner());
         bar
     }
 
-    /// A finding in a solver file, its severity in colour.
+    /// Formats a diagnostic, with its severity in colour.
     pub fn diagnostic(&self, found: &Diagnostic, color: Color) -> String {
         let text = escaped(&found.render(), &['\n', '\t']).into_owned();
         let tag = format!("{}[{}]", found.severity, found.code);
@@ -172,14 +172,14 @@ impl Ui {
             .to_owned()
     }
 
-    /// Whether stderr is in colour.
+    /// Returns whether stderr has colours.
     pub fn err_color(&self) -> Color {
         self.err
     }
 }
 
-/// A task id, a solver name or another name from a file, as it may be printed: without control
-/// characters, and cut where it is very long. JSON has the exact name.
+/// Returns a name from a file, such as a task id, in a printable form: without control characters,
+/// and cut if it is very long. JSON output has the exact name.
 pub fn name(text: &str) -> Cow<'_, str> {
     const LONGEST: usize = 60;
     let text = escaped(text, &[]);
@@ -189,16 +189,17 @@ pub fn name(text: &str) -> Cow<'_, str> {
     }
 }
 
-/// One line of a message. Messages quote names and paths, which may hold anything.
+/// Returns one line of a message. Messages quote names and paths, which may contain any characters.
 fn line(text: &impl ToString) -> String {
     escaped(&text.to_string(), &[]).into_owned()
 }
 
-/// A text with its control characters escaped, except for some. A name must not be able to move the
-/// cursor, change colours or begin a line of its own.
+/// Escapes the control characters in a text, except for those in `keep`. A name must not be able to
+/// move the cursor, change colours or begin a new line.
 pub fn escaped<'t>(text: &'t str, keep: &[char]) -> Cow<'t, str> {
     let moves = |c: char| {
-        // Besides the controls there are marks that turn the direction of text or are invisible.
+        // Besides control characters, there are marks that change the direction of text or are
+        // invisible.
         let marks = matches!(c, '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2060}'..='\u{206f}');
         (c.is_control() || marks) && !keep.contains(&c)
     };
@@ -215,12 +216,13 @@ pub fn escaped<'t>(text: &'t str, keep: &[char]) -> Cow<'t, str> {
     Cow::Owned(out)
 }
 
-/// Buffered stdout. Write errors come back as errors, so that a closed pipe ends us quietly.
+/// Returns a buffered stdout. Write errors are returned, so that a closed pipe ends the command
+/// quietly.
 pub fn stdout() -> BufWriter<StdoutLock<'static>> {
     BufWriter::with_capacity(1 << 16, io::stdout().lock())
 }
 
-/// A line on stderr. That it cannot be written is no reason to stop.
+/// Prints a line on stderr. A write error is ignored, because it is no reason to stop.
 pub fn say(text: impl Display) {
     let _ = writeln!(io::stderr(), "{text}");
 }
@@ -232,7 +234,8 @@ fn paint(color: Color, style: Style, text: impl Display) -> String {
     }
 }
 
-/// A table without lines, as wide as the terminal allows; the columns named are numbers.
+/// Creates a table without lines, as wide as the terminal allows. The columns in `numbers` are
+/// right-aligned.
 pub fn table(header: &[&str], numbers: &[usize]) -> Table {
     let mut table = Table::new();
     table
@@ -249,7 +252,7 @@ pub fn table(header: &[&str], numbers: &[usize]) -> Table {
     table
 }
 
-/// The text of a table; no line ends in blanks.
+/// Returns the text of a table, without blanks at the ends of lines.
 pub fn table_text(table: &Table) -> String {
     let mut out = String::new();
     for line in table.lines() {
@@ -258,7 +261,7 @@ pub fn table_text(table: &Table) -> String {
     out
 }
 
-/// The line below a table of which only the first rows are shown.
+/// Writes the line below a table that shows only the first rows.
 pub fn rest(out: &mut impl Write, all: usize, shown: usize) -> io::Result<()> {
     match all.saturating_sub(shown) {
         0 => Ok(()),
@@ -266,7 +269,7 @@ pub fn rest(out: &mut impl Write, all: usize, shown: usize) -> io::Result<()> {
     }
 }
 
-/// `1 task`, `2 tasks`.
+/// Returns a count with its noun: `1 task`, `2 tasks`.
 pub fn counted(n: usize, noun: &str) -> String {
     match n {
         1 => format!("1 {noun}"),
@@ -274,7 +277,7 @@ pub fn counted(n: usize, noun: &str) -> String {
     }
 }
 
-/// A number with commas: `687,200`.
+/// Returns a number with thousands separators: `687,200`.
 pub fn grouped(n: usize) -> String {
     let digits = n.to_string();
     let mut out = String::with_capacity(digits.len() + digits.len() / 3);
@@ -287,7 +290,7 @@ pub fn grouped(n: usize) -> String {
     out
 }
 
-/// A rate per second, with commas.
+/// Returns a rate per second, with thousands separators.
 pub fn rate(n: usize, time: Duration) -> String {
     let rate = n as f64 / time.as_secs_f64().max(1e-9);
     grouped(rate.round() as usize)

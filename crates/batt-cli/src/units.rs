@@ -1,8 +1,8 @@
-//! Times and amounts as people read them.
+//! Formats times and amounts.
 
 use std::time::Duration;
 
-/// Three digits and a unit: `45 ns`, `1.23 us`, `12.3 ms`, `123 s`.
+/// Formats a time with three digits and a unit: `45 ns`, `1.23 us`, `12.3 ms`, `123 s`.
 pub fn time(time: Duration) -> String {
     let nanos = time.as_nanos();
     match nanos {
@@ -13,7 +13,7 @@ pub fn time(time: Duration) -> String {
     }
 }
 
-/// `512 B`, `1.50 KiB`, `34.0 MiB`.
+/// Formats a number of bytes: `512 B`, `1.50 KiB`, `34.0 MiB`.
 pub fn bytes(bytes: u64) -> String {
     const UNITS: [&str; 5] = ["KiB", "MiB", "GiB", "TiB", "PiB"];
     if bytes < 1024 {
@@ -28,12 +28,12 @@ pub fn bytes(bytes: u64) -> String {
     format!("{} {}", three_digits(amount), UNITS[unit])
 }
 
-/// `12.3 %`.
+/// Formats a share as a percentage: `12.3 %`.
 pub fn percent(share: f64) -> String {
     format!("{:.1} %", share * 100.0)
 }
 
-/// How much of the whole a time is; nothing of nothing.
+/// Returns a time as a share of the whole; 0 if the whole is zero.
 pub fn share(part: Duration, whole: Duration) -> f64 {
     if whole.is_zero() {
         return 0.0;
@@ -41,7 +41,7 @@ pub fn share(part: Duration, whole: Duration) -> f64 {
     part.as_secs_f64() / whole.as_secs_f64()
 }
 
-/// The time of one of many.
+/// Returns the mean time of one of many.
 pub fn mean(total: Duration, count: u64) -> Duration {
     let nanos = total.as_nanos() / u128::from(count.max(1));
     Duration::from_nanos(nanos as u64)

@@ -1,4 +1,4 @@
-//! Reading the cases of batts: both lists must agree, entry by entry.
+//! Reads the cases of batts. Both lists of a batt must agree, entry by entry.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -14,8 +14,8 @@ use crate::programs::is_order_dependent;
 use crate::{Group, VectorsError};
 use batt_engine::CompiledBatt;
 
-/// Reads the cases of a batt file: each sample runs on the batt as it stands, and on the batt
-/// written and read again, with guards and without.
+/// Reads the cases of a batt file. Each sample runs on the batt as it is in the file, and on the
+/// batt written with and without guards and read again.
 pub(crate) fn batt_cases(path: &Path) -> Result<Vec<Case>, VectorsError> {
     let name = path.to_string_lossy();
     let original = batt_of(&BattFile::parse(&read(path)?, &name, None), path)?;
@@ -32,8 +32,8 @@ pub(crate) fn batt_cases(path: &Path) -> Result<Vec<Case>, VectorsError> {
         .collect();
     let mut cases = Vec::new();
     for (label, batt) in &forms {
-        // Without a guard a failing call would end the whole batt in Python, which the vectors do
-        // not show.
+        // All forms get the original's mode. Without guards, a failing call would end the whole
+        // batt in Python, and no vector records that.
         let compiled = Arc::new(CompiledBatt::new(batt).on_error(original.on_error));
         let headings = Arc::new(Headings::of(batt));
         for (line, case) in &samples {

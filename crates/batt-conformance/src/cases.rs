@@ -1,4 +1,4 @@
-//! One case: what runs, and the expected outcome.
+//! A case: the work to run, and its expected outcome.
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -11,7 +11,7 @@ use crate::files::bad;
 use crate::{Conformance, Group, VectorsError};
 use batt_engine::{BattWorker, Compiled, CompiledBatt, RunError, StepCount};
 
-/// A case, and its place in a file.
+/// A case, and its position in a file.
 pub(crate) struct Case {
     pub path: Arc<PathBuf>,
     pub line: usize,
@@ -22,7 +22,7 @@ pub(crate) struct Case {
     pub expected: Expected,
 }
 
-/// What a case runs.
+/// The work of a case.
 pub(crate) enum Work {
     /// A call of a primitive, and optionally a call of the function it returns.
     Op {
@@ -53,13 +53,13 @@ pub(crate) enum Expected {
     },
 }
 
-/// The fields before the value of each entry of a batt.
+/// The fields that precede the value of each entry of a batt.
 pub(crate) struct Headings {
     pub outputs: Vec<Json>,
     pub scores: Vec<Json>,
 }
 
-/// An argument of an op case: a value that may contain functions.
+/// An argument of a primitive: a value that may contain functions.
 pub(crate) enum Argument {
     Value(OwnedValue),
     Function(Box<Function>),
@@ -67,7 +67,7 @@ pub(crate) enum Argument {
     Set(Vec<Argument>),
 }
 
-/// A function, given by the expression that makes it.
+/// A function, given by the expression that creates it.
 pub(crate) struct Function {
     pub program: Program,
     compiled: Compiled,
@@ -159,7 +159,8 @@ impl Case {
         }
     }
 
-    /// Runs it on the CPU. A batt returns its outputs, then its scores; other cases one value.
+    /// Runs the case on the CPU. A batt returns its outputs, then its scores; other cases return
+    /// one value.
     pub fn run(&self, cpu: &mut Cpu) -> Vec<Outcome<OwnedValue>> {
         let limits = Limits::default();
         match &self.work {
@@ -273,7 +274,7 @@ impl Case {
     ) -> Result<(), VectorsError> {
         let class = expected.get("err").and_then(Json::as_str);
         let same = match (class, &got) {
-            // A limit does not agree with a failure of Python.
+            // Reaching a limit does not count as a failure in Python.
             (Some(_), Err(fault)) => !matches!(fault, Fault::Steps | Fault::Size | Fault::Memory),
             (None, Ok(value)) => {
                 *value == OwnedValue::from_json(expected).map_err(|e| self.bad(e))?

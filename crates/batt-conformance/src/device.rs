@@ -1,4 +1,4 @@
-//! Runs the cases on a device: many programs in one blob, thousands of jobs in a launch.
+//! Runs the cases on a device, with many programs in one blob and thousands of jobs in a launch.
 
 use std::collections::{BTreeMap, HashMap};
 use std::path::{Path, PathBuf};
@@ -15,24 +15,25 @@ use batt_engine::device::{
     PieceAt, ProgramAt, Programs, Reason, Times, entries, wire,
 };
 
-/// Cases in a launch.
-const BATCH: usize = 1 << 14;
+/// The number of cases in a launch.
+const CASES_PER_LAUNCH: usize = 1 << 14;
 
-/// Entries of a case that results have room for. Batts have more, but a batch holds few of them.
-const MOST_ENTRIES: usize = 8;
+/// The number of entries of a case for which results have room. Batts have more, but a launch
+/// contains few of them.
+const MAX_ENTRIES: usize = 8;
 
 /// The outcome of a directory on a device.
 #[derive(Debug, Default)]
 pub struct DeviceConformance {
     /// All cases that the device or the CPU completed.
     pub report: Conformance,
-    /// Where the cases of each group were completed; the second count covers only the cases marked
+    /// Where the cases of each group were completed. The second counts cover only the cases marked
     /// as depending on the order of sets.
     pub groups: BTreeMap<Group, [Counts; 2]>,
-    /// Cases that the device did not complete, in the order met. Without a fallback they are not in
-    /// the report.
+    /// Cases that the device did not complete, in the order found. Without a fallback they are not
+    /// in the report.
     pub unfinished: Vec<Unfinished>,
-    /// The duration of the launches.
+    /// The times of the launches.
     pub times: Times,
     /// Errors of the device.
     pub errors: Vec<String>,
@@ -41,13 +42,13 @@ pub struct DeviceConformance {
 /// A case that the device did not complete.
 #[derive(Clone, Debug)]
 pub struct Unfinished {
-    /// File of the case.
+    /// The file of the case.
     pub file: PathBuf,
-    /// Line number, from 1.
+    /// The line number, from 1.
     pub line: usize,
-    /// What was run.
+    /// The description of the case.
     pub what: String,
-    /// The group it belongs to.
+    /// The group of the case.
     pub group: Group,
     /// The primitive, if the case is a call of one.
     pub op: Option<OpId>,
@@ -55,8 +56,9 @@ pub struct Unfinished {
     pub reason: Reason,
 }
 
-/// Checks a vectors directory on a device; if `ops` names primitives, only their calls. With
-/// `fallback` the CPU runs what the device does not complete. Calls `progress` after each file.
+/// Checks a vectors directory on a device. If `ops` names primitives, only their calls are checked.
+/// With `fallback`, the CPU runs the cases that the device does not complete. Calls `progress`
+/// after each file.
 pub fn check_on_device(
     dir: &Path,
     ops: &[String],
@@ -67,14 +69,14 @@ pub fn check_on_device(
     let mut check = DeviceCheck {
         device,
         fallback,
-        // The report says which cases need an exact launch, so nothing is learned from earlier
-        // ones.
+        // The report counts which cases need an exact launch, so launches must not learn from
+        // earlier ones.
         launcher: Launcher::new(
             LaunchSettings {
                 learn: false,
                 ..LaunchSettings::default()
             },
-            MOST_ENTRIES,
+            MAX_ENTRIES,
         ),
         cpu: Cpu::default(),
         workspace: Workspace::new(),
@@ -83,7 +85,7 @@ pub fn check_on_device(
     let mut waiting = Vec::new();
     for file in VectorFile::all(dir, ops)? {
         waiting.extend(file.cases()?);
-        if waiting.len() >= BATCH {
+        if waiting.len() >= CASES_PER_LAUNCH {
             check.run(&std::mem::take(&mut waiting))?;
         }
         progress(&file.path, &check.found.report);
@@ -107,14 +109,14 @@ impl DeviceCheck<'_> {
         if cases.is_empty() {
             return Ok(());
         }
-        let mut sending = Sending::default();
+        let mut contents = LaunchContents::default();
         let workspace = &mut self.workspace;
-        let jobs = cases.iter().map(|case| sending.add(case, workspace));
+        let jobs = cases.iter().map(|case| contents.add(case, workspace));
         let jobs: Vec<Option<Jobs>> = jobs.collect();
-        let (programs, inputs) = (&sending.programs, &sending.inputs);
+        let (programs, inputs) = (&contents.programs, &contents.inputs);
         let launched = self
             .launcher
-            .run(self.device, programs, inputs, &sending.jobs);
+            .run(self.device, programs, inputs, &contents.jobs);
         let done = match launched {
             Ok(done) => {
                 self.found.times.add(&done.times());
@@ -167,7 +169,7 @@ impl DeviceCheck<'_> {
     }
 
     /// Returns the values of a completed case, and the launch that completed the last of its jobs.
-    /// A hash that is not the value's is a difference of its own.
+    /// Records a wrong hash as a separate difference.
     fn values(
         &mut self,
         case: &Case,
@@ -210,7 +212,7 @@ impl DeviceCheck<'_> {
             let (value, _) = wire::decode(run, words, at)?;
             Ok::<_, Reason>(run.hash(value))
         })?;
-        // The hash of a function depends on how many functions were made before it.
+        // The hash of a function depends on how many functions were created before it.
         if hash != expected && !holds_function(&value) {
             let what = format!("hash of {}", case.what());
             let [expected, got] = [expected, hash].map(|h| (h as i64).to_string());
@@ -228,13 +230,13 @@ fn holds_function(value: &OwnedValue) -> bool {
     }
 }
 
-/// The contents of one batch.
+/// The programs, inputs and jobs of one launch.
 #[derive(Default)]
-struct Sending {
+struct LaunchContents {
     programs: Programs,
     inputs: Inputs,
     jobs: Vec<JobAt>,
-    /// Programs made for calls of primitives. Many cases share one.
+    /// Programs that call a primitive, by content. Many cases share one.
     made: HashMap<Program, Option<ProgramAt>>,
     /// Programs of program cases, by address.
     shared: HashMap<usize, Option<ProgramAt>>,
@@ -242,13 +244,13 @@ struct Sending {
     batts: HashMap<usize, Option<Arc<[PieceAt]>>>,
 }
 
-/// The jobs of a case, one after the other.
+/// The jobs of a case, which are adjacent.
 struct Jobs {
     first: usize,
     pieces: Arc<[PieceAt]>,
 }
 
-impl Sending {
+impl LaunchContents {
     /// Adds a case and returns its jobs, if it can be sent.
     fn add(&mut self, case: &Case, workspace: &mut Workspace) -> Option<Jobs> {
         let alone = |at: ProgramAt| -> Arc<[PieceAt]> { [PieceAt::program(at)].into() };
@@ -289,7 +291,7 @@ impl Sending {
             .into_iter()
             .map(|input| self.inputs.push_value(workspace, case.dialect(), input));
         let mut places: Vec<u32> = places.collect::<Outcome<_>>().ok()?;
-        // The expected grid of a batt, which is for comparisons.
+        // A batt's last parameter is the expected grid, which only comparisons use.
         places.push(wire::NOTHING);
         let params = self.inputs.push_list(&places);
         let first = self.jobs.len();
@@ -299,8 +301,8 @@ impl Sending {
     }
 }
 
-/// Turns a call into a program: functions become steps, plain arguments become inputs. Returns
-/// `None` for a set of functions that no program can make.
+/// Converts a call into a program: functions become steps, and plain arguments become inputs.
+/// Returns `None` for a set of functions that no program can create.
 fn as_program<'a>(
     dialect: Dialect,
     op: OpId,
@@ -312,7 +314,7 @@ fn as_program<'a>(
         plain_values(argument, &mut inputs);
     }
     let params = (0..inputs.len()).map(|k| format!("a{k}"));
-    let mut maker = Maker {
+    let mut maker = ProgramMaker {
         builder: ProgramBuilder::new("case", params).in_dialect(dialect),
         dialect,
         next: 0,
@@ -327,7 +329,7 @@ fn as_program<'a>(
     Some((maker.builder.finish(value), inputs))
 }
 
-/// Collects the values without functions, in the order of the parameters.
+/// Collects the plain values in an argument, in the order of the parameters.
 fn plain_values<'a>(argument: &'a Argument, values: &mut Vec<&'a OwnedValue>) {
     match argument {
         Argument::Value(value) => values.push(value),
@@ -338,16 +340,16 @@ fn plain_values<'a>(argument: &'a Argument, values: &mut Vec<&'a OwnedValue>) {
     }
 }
 
-struct Maker {
+struct ProgramMaker {
     builder: ProgramBuilder,
     dialect: Dialect,
-    /// The next parameter.
+    /// The number of the next parameter.
     next: usize,
-    /// Steps so far.
+    /// The number of steps so far.
     steps: u32,
 }
 
-impl Maker {
+impl ProgramMaker {
     fn all(&mut self, arguments: &[Argument]) -> Option<Vec<Operand>> {
         arguments
             .iter()

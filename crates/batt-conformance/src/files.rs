@@ -7,7 +7,7 @@ use serde_json::Value as Json;
 
 use crate::VectorsError;
 
-/// The files of a directory with an extension, sorted; none when there is no such directory.
+/// Returns the files in a directory with an extension, sorted; empty if there is no such directory.
 pub(crate) fn listed(dir: &Path, extension: &str) -> Result<Vec<PathBuf>, VectorsError> {
     if !dir.is_dir() {
         return Ok(Vec::new());
@@ -34,7 +34,7 @@ pub(crate) fn read(path: &Path) -> Result<String, VectorsError> {
     })
 }
 
-/// The lines of a file with their numbers.
+/// Returns the JSON lines of a file with their numbers.
 pub(crate) fn lines(path: &Path) -> Result<Vec<(usize, Json)>, VectorsError> {
     let mut cases = Vec::new();
     for (k, line) in read(path)?.lines().enumerate() {

@@ -6,8 +6,8 @@
 //! - `programs/NNN.py` with `NNN.jsonl`: programs and their results
 //! - `batts/NN.py` with `NN.jsonl`: batts and their two lists
 //!
-//! and below `tokpidjin/` the first two again, in that dialect. A case passes when the value is the
-//! same, kinds and set order included, or when both sides fail.
+//! The folder `tokpidjin/` contains the first two again, in that dialect. A case passes if the
+//! value is the same, including kinds and set order, or if both sides fail.
 
 mod batts;
 mod cases;
@@ -25,37 +25,37 @@ pub use self::device::{DeviceConformance, Unfinished, check_on_device};
 use self::cases::{Case, Cpu};
 use self::files::listed;
 
-/// The outcome of a whole directory.
+/// The outcome of a vectors directory.
 #[derive(Default, Debug)]
 pub struct Conformance {
-    /// Cases with the expected outcome.
+    /// The number of cases with the expected outcome.
     pub passed: usize,
-    /// Cases with another outcome, in the order met.
+    /// Cases with another outcome, in the order found.
     pub differences: Vec<Difference>,
-    /// Cases that fail on both sides, but with different exception classes. They count as passed,
-    /// since callers only see that a run failed. No known vector is one.
+    /// The number of cases that fail on both sides, but with different exception classes. They
+    /// count as passed, because callers only see that a run failed. No known vector is such a case.
     pub other_class: usize,
 }
 
 /// A case whose outcome is not the expected one.
 #[derive(Clone, Debug)]
 pub struct Difference {
-    /// File and line of the case.
+    /// The file of the case.
     pub file: PathBuf,
-    /// Line number, from 1.
+    /// The line number, from 1.
     pub line: usize,
-    /// What was run.
+    /// The description of the case.
     pub what: String,
-    /// The expected outcome, encoded.
+    /// The expected outcome, as JSON.
     pub expected: String,
-    /// Our outcome, encoded.
+    /// The outcome of this engine, as JSON.
     pub got: String,
 }
 
-/// A vectors directory that cannot be read as one.
+/// An error in a vectors directory.
 #[derive(Debug, thiserror::Error)]
 pub enum VectorsError {
-    /// A file or directory could not be read.
+    /// A file or directory cannot be read.
     #[error("{path}: {source}")]
     Io {
         /// The path.
@@ -63,25 +63,25 @@ pub enum VectorsError {
         /// The cause.
         source: std::io::Error,
     },
-    /// The directory has no vectors.
+    /// The directory contains no vectors.
     #[error("{0}: no vectors here; expected ops/*.jsonl, programs/*.py or batts/*.py with *.jsonl")]
     Empty(PathBuf),
-    /// The directory has no vectors of a requested primitive.
+    /// The directory contains no vectors of a requested primitive.
     #[error("{0}: no vectors of '{1}'; expected ops/{1}.jsonl or tokpidjin/ops/{1}.jsonl")]
     NoOp(PathBuf, String),
     /// A malformed case.
     #[error("{path}:{line}: {problem}")]
     Case {
-        /// File.
+        /// The file.
         path: PathBuf,
-        /// Line, from 1.
+        /// The line number, from 1.
         line: usize,
         /// The problem.
         problem: String,
     },
 }
 
-/// Cases that are counted together.
+/// A group of cases that are counted together.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Group {
     /// Primitives of a dialect.
@@ -102,8 +102,8 @@ impl fmt::Display for Group {
     }
 }
 
-/// Checks a vectors directory on the CPU; if `ops` names primitives, only their calls. Calls
-/// `progress` after each file.
+/// Checks a vectors directory on the CPU. If `ops` names primitives, only their calls are checked.
+/// Calls `progress` after each file.
 pub fn check(
     dir: &Path,
     ops: &[String],
@@ -127,7 +127,7 @@ struct VectorFile {
 }
 
 impl VectorFile {
-    /// Returns the files of a directory, or those of some primitives.
+    /// Returns the files of a directory, or only those of some primitives.
     fn all(dir: &Path, ops: &[String]) -> Result<Vec<VectorFile>, VectorsError> {
         let mut files = Vec::new();
         let mut add = |folder: PathBuf, extension: &str, group: Group| {

@@ -1,4 +1,4 @@
-//! Reading the cases of primitives and of programs.
+//! Reads the cases of primitives and of programs.
 
 use std::collections::HashMap;
 use std::path::Path;
@@ -13,7 +13,7 @@ use crate::files::{bad, lines, read};
 use crate::{Group, VectorsError};
 use batt_engine::Compiled;
 
-/// The calls of one primitive.
+/// Reads the calls of one primitive.
 pub(crate) fn op_cases(path: &Path, dialect: Dialect) -> Result<Vec<Case>, VectorsError> {
     let name = path.file_stem().unwrap_or_default().to_string_lossy();
     let op = dialect
@@ -56,13 +56,13 @@ pub(crate) fn op_cases(path: &Path, dialect: Dialect) -> Result<Vec<Case>, Vecto
     Ok(cases)
 }
 
-/// Returns whether a case is marked as depending on the order of sets. Calls of primitives never
-/// are.
+/// Returns whether a case is marked as depending on the order of sets. Calls of primitives are
+/// never marked.
 pub(crate) fn is_order_dependent(case: &Json) -> bool {
     case.get("order_dependent").and_then(Json::as_bool) == Some(true)
 }
 
-/// The runs of the programs of one file.
+/// Reads the runs of the programs in one file.
 pub(crate) fn program_cases(path: &Path, dialect: Dialect) -> Result<Vec<Case>, VectorsError> {
     let file = SolverFile::parse_in(&read(path)?, &path.to_string_lossy(), Some(dialect));
     if let Some(diagnostic) = file.diagnostics.iter().find(|d| d.is_error()) {

@@ -1,4 +1,4 @@
-//! Results of the original Python, case by case, and the runner that compares them.
+//! Compares the engine with results of the original Python, and tests the comparison itself.
 
 use std::fs;
 use std::path::Path;
@@ -22,7 +22,7 @@ fn no_outcome_differs_from_python() {
     assert!(report.passed > 10_000, "only {} cases", report.passed);
 }
 
-/// A vectors directory with these files.
+/// Creates a vectors directory with these files.
 fn directory(files: &[(&str, &str)]) -> TempDir {
     let dir = TempDir::new().expect("a temporary directory");
     for (name, text) in files {
@@ -88,7 +88,7 @@ fn every_kind_of_difference_is_seen() {
         // A value for a failure and the other way round.
         ("identity", r#"{"args":[1],"out":{"err":"TypeError"}}"#),
         ("first", r#"{"args":[1],"out":1}"#),
-        // A limit does not agree with a failure of Python.
+        // Reaching a limit does not count as a failure in Python.
         (
             "canvas",
             r#"{"args":[1,{"t":[1000000,1000000]}],"out":{"err":"MemoryError"}}"#,

@@ -3,7 +3,7 @@
 use std::fmt;
 use std::str::FromStr;
 
-/// Shared memory of a warp in bytes: `SCRATCH` in `base.cuh`.
+/// The shared memory of a warp in bytes: `SCRATCH` in `base.cuh`.
 pub(crate) const SCRATCH: u32 = 2048;
 
 /// The architecture of a device: ten times the major compute capability, plus the minor one.
@@ -22,9 +22,9 @@ impl Arch {
         Arch(120),
     ];
 
-    /// The number of warps of the largest block. Larger blocks are faster, because the warps of a
-    /// block share instruction fetches. The registers of a multiprocessor allow 28 warps. Each warp
-    /// takes 2 KiB of shared memory, of which older devices have less.
+    /// Returns the number of warps in the largest block. Larger blocks are faster, because the
+    /// warps of a block share instruction fetches. The registers of a multiprocessor allow 28
+    /// warps. Each warp takes 2 KiB of shared memory, of which older devices have less.
     pub fn warps_per_block(self) -> u32 {
         let shared_kib = match self.0 {
             80 | 87 | 90..120 => 160,
@@ -33,17 +33,18 @@ impl Arch {
             75 => 64,
             _ => 48,
         };
-        // The driver takes one KiB of a block, and the kernel itself takes some.
+        // The driver takes 1 KiB of each block, and the kernel takes some more.
         ((shared_kib - 2) * 1024 / SCRATCH).min(28)
     }
 
-    /// The registers per thread with which the largest block still fits a multiprocessor.
+    /// Returns the largest number of registers per thread with which the largest block fits a
+    /// multiprocessor.
     pub fn registers(self) -> u32 {
         let of_a_thread = (64 << 10) / (32 * self.warps_per_block());
         (of_a_thread / 8 * 8).min(255)
     }
 
-    /// The compute capability, `9.0`.
+    /// Returns the compute capability, such as `9.0`.
     pub fn capability(self) -> String {
         format!("{}.{}", self.0 / 10, self.0 % 10)
     }
@@ -58,7 +59,7 @@ impl fmt::Display for Arch {
 impl FromStr for Arch {
     type Err = String;
 
-    /// `90` or `sm_90`.
+    /// Parses `90` or `sm_90`.
     fn from_str(text: &str) -> Result<Arch, String> {
         text.strip_prefix("sm_")
             .unwrap_or(text)

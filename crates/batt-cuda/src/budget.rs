@@ -11,12 +11,12 @@ pub(crate) struct Budget {
     lost: OnceLock<String>,
 }
 
-/// The percentage of free memory to take. The driver needs some for stacks, and other processes
-/// need some, too.
+/// The percentage of free memory to use. The driver needs some of the rest for stacks, and other
+/// processes need some, too.
 const PERCENT: u64 = 80;
 
 impl Budget {
-    /// Makes the budget for this much free memory.
+    /// Creates the budget for this much free memory.
     pub fn new(free: u64) -> Budget {
         Budget {
             limit: free / 100 * PERCENT,
@@ -25,8 +25,8 @@ impl Budget {
         }
     }
 
-    /// Returns the budget of a GPU. The first call makes it and measures the free memory; later,
-    /// this process's own memory would count as taken.
+    /// Returns the budget of a GPU. Only the first call measures the free memory, because later
+    /// this process's own memory would count as used.
     pub fn of<E>(ordinal: usize, free: impl FnOnce() -> Result<u64, E>) -> Result<Arc<Budget>, E> {
         static DEVICES: Mutex<Option<HashMap<usize, Weak<Budget>>>> = Mutex::new(None);
         let mut devices = lock(&DEVICES);
@@ -39,17 +39,17 @@ impl Budget {
         Ok(budget)
     }
 
-    /// The most that may be taken.
+    /// Returns the most memory that may be used.
     pub fn limit(&self) -> u64 {
         self.limit
     }
 
-    /// The memory that may still be taken.
+    /// Returns the memory that may still be used.
     pub fn left(&self) -> u64 {
         self.limit.saturating_sub(*lock(&self.used))
     }
 
-    /// Takes memory; false if that exceeds the limit.
+    /// Reserves memory. Returns `false` if that would exceed the limit.
     pub fn take(&self, bytes: u64) -> bool {
         let mut used = lock(&self.used);
         let fits = used
@@ -61,13 +61,13 @@ impl Budget {
         fits
     }
 
-    /// Gives memory back.
+    /// Returns reserved memory to the budget.
     pub fn give_back(&self, bytes: u64) {
         let mut used = lock(&self.used);
         *used = used.saturating_sub(bytes);
     }
 
-    /// The reason why the GPU is lost, if it is.
+    /// Returns the reason why the GPU is lost, if it is.
     pub fn lost(&self) -> Option<&str> {
         self.lost.get().map(String::as_str)
     }
@@ -78,7 +78,8 @@ impl Budget {
     }
 }
 
-/// Locks a mutex, also one poisoned by a panic: its numbers are always consistent.
+/// Locks a mutex, even one poisoned by a panic, because the numbers behind it are always
+/// consistent.
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }

@@ -63,7 +63,7 @@ impl Key {
         }
     }
 
-    /// The beginning of the names of this key's entries.
+    /// Returns the beginning of the names of this key's entries.
     fn prefix(self) -> String {
         format!("vm-{}-{:032x}-", self.arch, self.fingerprint)
     }
@@ -87,12 +87,13 @@ pub struct Contents {
 }
 
 impl Cache {
-    /// The folder `BATT_CACHE_DIR`, otherwise `batt` in `XDG_CACHE_HOME` or in `~/.cache`.
+    /// Returns the cache in the folder `BATT_CACHE_DIR`, otherwise in `batt` in `XDG_CACHE_HOME` or
+    /// in `~/.cache`.
     pub fn from_env() -> Cache {
         Cache::from_variables(|name| env::var_os(name))
     }
 
-    /// As [`from_env`](Cache::from_env), with the given variables.
+    /// Returns the cache as [`from_env`](Cache::from_env) does, for the given variables.
     pub fn from_variables(variable: impl Fn(&str) -> Option<OsString>) -> Cache {
         let set = |name| {
             variable(name)
@@ -105,25 +106,25 @@ impl Cache {
         Cache { folder }
     }
 
-    /// A cache in the given folder.
+    /// Returns a cache in the given folder.
     pub fn at(folder: impl Into<PathBuf>) -> Cache {
         Cache {
             folder: Some(folder.into()),
         }
     }
 
-    /// A cache that keeps nothing.
+    /// Returns a cache that stores nothing.
     pub fn none() -> Cache {
         Cache::default()
     }
 
-    /// The folder, which need not exist.
+    /// Returns the folder, which need not exist.
     pub fn folder(&self) -> Option<&Path> {
         self.folder.as_deref()
     }
 
-    /// Finds the kernel for a key, made by the given compiler or by any. Damaged entries are
-    /// deleted, with a note.
+    /// Finds the kernel for a key, made by the given compiler or, for `None`, by any. Deletes
+    /// damaged entries, with a note.
     pub fn find(
         &self,
         key: Key,
@@ -135,7 +136,7 @@ impl Cache {
             Some(compiler) => vec![key.name(compiler)],
             None => self.names(|name| name.starts_with(&key.prefix()) && name.ends_with(ENTRY)),
         };
-        // Without a given compiler, the last name in sorted order makes the choice deterministic.
+        // If any compiler will do, the last name in sorted order makes the choice deterministic.
         names.sort();
         for name in names.into_iter().rev() {
             let path = folder.join(&name);
@@ -156,7 +157,7 @@ impl Cache {
         None
     }
 
-    /// Stores a kernel. A failure is only a note: the next start compiles again.
+    /// Stores a kernel. A failure only adds a note: the next start compiles again.
     pub fn store(&self, key: Key, compiler: Version, image: &Image, notes: &mut Vec<String>) {
         let Some(folder) = self.folder() else {
             notes.push(
@@ -176,8 +177,8 @@ impl Cache {
 
     /// Deletes an unusable entry.
     pub fn discard(&self, entry: &Path) {
-        // Another process may have deleted it, or the folder may be read-only. It is unused either
-        // way.
+        // Another process may have deleted it, or the folder may be read-only. The entry is not
+        // used in either case.
         let _ = fs::remove_file(entry);
     }
 
@@ -209,7 +210,7 @@ impl Cache {
         Ok(contents)
     }
 
-    /// The names of this cache's files in the folder.
+    /// Returns the names of this cache's files in the folder.
     fn names(&self, wanted: impl Fn(&str) -> bool) -> Vec<String> {
         self.folder()
             .and_then(|folder| fs::read_dir(folder).ok())
@@ -234,7 +235,7 @@ fn write(folder: &Path, name: &str, bytes: &[u8]) -> io::Result<()> {
     result
 }
 
-/// The checksum of an entry. It includes the name, so a renamed entry is damaged.
+/// Returns the checksum of an entry. It includes the name, so a renamed entry counts as damaged.
 fn checksum(name: &str, kind: &str, bytes: &[u8]) -> String {
     let mut hasher = SipHasher13::new();
     for part in [name.as_bytes(), kind.as_bytes(), bytes] {
@@ -334,7 +335,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_stored_is_found() {
+    fn stored_kernels_are_found() {
         let folder = TempDir::new().unwrap();
         let cache = Cache::at(folder.path().join("deep").join("er"));
         let mut notes = Vec::new();

@@ -23,7 +23,7 @@ use crate::arch::{Arch, SCRATCH, Version};
 use crate::budget::Budget;
 use crate::driver::{DeviceFacts, Driver, describe, device, is_sticky};
 use crate::kernel::{Kernel, Maker, Origin};
-use crate::memory::{Buffer, Layout, Pinned, roomy};
+use crate::memory::{Buffer, Layout, Pinned, with_spare_room};
 use crate::nvrtc::Image;
 use crate::source::{Source, VM};
 
@@ -34,24 +34,25 @@ const ARENA_UNIT: usize = 256;
 /// The status of a job that no warp has reached.
 const NOT_REACHED: u32 = 9;
 
-/// The options for opening devices.
+/// Options for opening devices.
 #[derive(Clone, Debug)]
 pub struct CudaSettings {
-    /// The source of the kernel.
+    /// The provider of the kernel.
     pub maker: Maker,
-    /// The longest time for a launch. A kernel cannot be ended, so the device is lost after that.
+    /// The longest time for a launch. A kernel cannot be stopped, so the device is lost after that.
     pub timeout: Duration,
-    /// The stack of one thread in bytes. The VM is recursive, so the compiler cannot compute it.
+    /// The stack of one thread in bytes. The compiler cannot compute it, because the VM is
+    /// recursive.
     pub stack: usize,
 }
 
 impl CudaSettings {
-    /// Options for the VM, configured from the environment.
+    /// Returns options for the VM, configured from the environment.
     pub fn from_env() -> CudaSettings {
         CudaSettings::with_source(VM)
     }
 
-    /// Options for another kernel than the VM.
+    /// Returns options for a kernel other than the VM.
     pub fn with_source(files: &'static [Source]) -> CudaSettings {
         CudaSettings {
             maker: Maker {
@@ -69,23 +70,24 @@ impl CudaSettings {
 pub struct KernelFacts {
     /// Its origin.
     pub origin: Origin,
-    /// The time to find or compile it and to load it, after the device was open.
+    /// The time to find or compile the kernel and to load it on an open device.
     pub ready: Duration,
     /// Its size in bytes.
     pub bytes: usize,
     /// The registers of a thread.
     pub registers: u32,
-    /// The local memory of a thread in bytes, without the stack of calls.
+    /// The local memory of a thread in bytes, without the call stack.
     pub local: u32,
     /// The shared memory of the largest block in bytes.
     pub shared: u32,
-    /// The warps of the largest block. A multiprocessor runs one such block at a time.
+    /// The number of warps in the largest block. A multiprocessor runs one such block at a time.
     pub warps_per_block: u32,
-    /// The warps that the device runs at a time.
+    /// The number of warps that the device runs at a time.
     pub warps: u64,
 }
 
-/// A logical device: a stream and buffers of its own on a GPU that it may share with others.
+/// A logical device: a stream and buffers of its own on a GPU, which other logical devices may
+/// share.
 pub struct Cuda {
     facts: DeviceFacts,
     kernel: KernelFacts,
@@ -102,7 +104,7 @@ pub struct Cuda {
     down: Pinned,
     /// The id of the programs on the device, and their number of words.
     programs: Option<(u64, usize)>,
-    /// The same of the inputs.
+    /// The id of the inputs on the device, and their number of words.
     inputs: Option<(u64, usize)>,
 }
 
@@ -112,7 +114,7 @@ unsafe impl Send for Cuda {}
 
 /// Logical devices that were opened together.
 pub struct OpenedDevices {
-    /// One for each requested number, in that order.
+    /// The devices in the order of the requested numbers.
     pub devices: Vec<Cuda>,
     /// Messages for the user.
     pub notes: Vec<String>,
@@ -191,14 +193,14 @@ pub(crate) fn failed(doing: &str, error: DriverError) -> DeviceError {
     }
 }
 
-/// The free memory of a device, in bytes.
+/// Returns the free memory of a device, in bytes.
 pub fn free_memory(driver: &Driver, ordinal: usize) -> Result<u64, DeviceError> {
     let _context = Primary::retain(device(driver, ordinal)?)?;
-    free_here()
+    free_in_context()
 }
 
-/// The free memory of the device whose context is current.
-fn free_here() -> Result<u64, DeviceError> {
+/// Returns the free memory of the device whose context is current.
+fn free_in_context() -> Result<u64, DeviceError> {
     let (free, _) =
         result::mem_get_info().map_err(|error| failed("asking for free memory", error))?;
     Ok(free as u64)
@@ -218,18 +220,19 @@ impl Cuda {
         Ok((device, opened.notes))
     }
 
-    /// Opens logical devices, one for each number. A GPU that is named twice is shared by two.
+    /// Opens logical devices, one for each number. Naming a GPU twice makes two logical devices on
+    /// it.
     pub fn open_all(
         ordinals: &[usize],
         settings: &CudaSettings,
     ) -> Result<OpenedDevices, DeviceError> {
         let driver = Driver::get()?;
         let mut notes = Vec::new();
-        // One kernel for each architecture, for any number of devices.
+        // Each architecture needs one kernel, for any number of devices.
         let mut kernels: BTreeMap<Arch, Kernel> = BTreeMap::new();
         let mut devices = Vec::with_capacity(ordinals.len());
-        // The version of the compiler is needed, and loading it takes about as long as opening a
-        // GPU, so both happen at the same time.
+        // Loading the compiler takes about as long as opening a GPU, so both happen at the same
+        // time. The compiler's version is needed to look up the cache.
         let (contexts, nvrtc) = thread::scope(|scope| {
             let nvrtc = scope.spawn(|| settings.maker.compiler(Some(driver.version)));
             let open = |&ordinal| Primary::retain(device(&driver, ordinal)?);
@@ -271,7 +274,7 @@ impl Cuda {
         notes: &mut Vec<String>,
     ) -> Result<Cuda, DeviceError> {
         grow_stack(settings.stack)?;
-        let budget = Budget::of(facts.ordinal, free_here)?;
+        let budget = Budget::of(facts.ordinal, free_in_context)?;
         if let Some(why) = budget.lost() {
             return Err(DeviceError::Lost(why.to_owned()));
         }
@@ -304,30 +307,30 @@ impl Cuda {
         })
     }
 
-    /// The properties of its GPU.
+    /// Returns the properties of the GPU.
     pub fn facts(&self) -> &DeviceFacts {
         &self.facts
     }
 
-    /// The kernel.
+    /// Returns the properties of the kernel.
     pub fn kernel(&self) -> &KernelFacts {
         &self.kernel
     }
 
-    /// The memory that this logical device may still take.
+    /// Returns the memory that this logical device may still use.
     fn room(&mut self) -> u64 {
         let own: u64 = self.buffers.all().iter().map(|buffer| buffer.bytes()).sum();
         self.quota.saturating_sub(own).min(self.budget.left())
     }
 
-    /// Makes room for a batch, and returns the layout of the warps.
+    /// Allocates the buffers for a batch. Returns the layout of the warps.
     fn make_room(&mut self, batch: &Batch<'_>, arena: u64) -> Result<Layout, DeviceError> {
-        match self.place(batch, arena, roomy) {
+        match self.place(batch, arena, with_spare_room) {
             Err(DeviceError::Memory { .. }) => {}
             other => return other,
         }
-        // Buffers are larger than needed, and memory may be fragmented: release all and try once
-        // more.
+        // Buffers may be larger than needed, and memory may be fragmented, so release all buffers
+        // and try once more.
         for buffer in self.buffers.all() {
             buffer.release(&self.budget);
         }
@@ -336,7 +339,7 @@ impl Cuda {
         self.place(batch, arena, |bytes| bytes)
     }
 
-    /// Gives every buffer its memory; `size` is the rule for spare room. Arenas get the rest.
+    /// Allocates every buffer; `size` computes the spare room. Arenas get the rest.
     fn place(
         &mut self,
         batch: &Batch<'_>,
@@ -371,7 +374,7 @@ impl Cuda {
             let buffer = &mut *self.buffers.all()[number];
             let before = buffer.address();
             let fits = buffer.fit(wanted, size, room, &self.budget);
-            // A buffer that moved has lost its content.
+            // Moving a buffer loses its content.
             if buffer.address() != before || fits.is_err() {
                 match number {
                     0 => self.programs = None,
@@ -406,7 +409,7 @@ impl Cuda {
                     return Ok(layout);
                 }
             }
-            // It is within the budget, but another process has taken the memory meanwhile.
+            // Another process has taken memory of the budget meanwhile.
             room = bytes / 2;
         }
     }
@@ -422,7 +425,7 @@ impl Cuda {
         times.bytes_up = self.upload(batch)?;
         self.record(self.events.uploaded)?;
         self.start(batch, arena as u64, layout)?;
-        // From here on, an error is a fault of the kernel.
+        // From here on, an error means that the kernel has failed.
         let lost = |error| match error {
             DeviceError::Launch(why) => DeviceError::Lost(why),
             other => other,
@@ -433,7 +436,8 @@ impl Cuda {
         launched.map_err(|error| lost(failed("copying from the device", error)))
     }
 
-    /// Copies the missing parts of a batch to the device; returns the number of bytes.
+    /// Copies the parts of a batch that are not on the device yet. Returns the number of bytes
+    /// copied.
     fn upload(&mut self, batch: &Batch<'_>) -> Result<u64, DeviceError> {
         let programs = (batch.programs_id, batch.programs.len());
         let inputs = (batch.inputs_id, batch.inputs.len());
@@ -461,7 +465,8 @@ impl Cuda {
         Ok(bytes as u64)
     }
 
-    /// Copies through the pinned memory. At its end it waits for the copies and begins again.
+    /// Copies words to the device through the pinned memory. When the pinned memory is full, it
+    /// waits for the copies and starts again at the beginning.
     fn copy_up(&mut self, parts: &[(CUdeviceptr, &[u32])]) -> Result<(), DriverError> {
         let room = self.up.bytes() / 4;
         let mut at = 0;
@@ -474,9 +479,10 @@ impl Cuda {
                     at = 0;
                 }
                 let count = (words.len() - done).min(room - at);
-                // SAFETY: `at + count` is at most `room`, the words of the pinned memory. No copy
-                // from this part is in flight: the stream was idle at the start, and is waited for
-                // above before a part is used again. The device buffer has room for all words.
+                // SAFETY: `at + count` is at most `room`, the number of words in the pinned memory.
+                // No copy from this part is in flight: the stream was idle at the start, and the
+                // code above waits for it before a part is used again. The device buffer has room
+                // for all words.
                 unsafe {
                     let pinned = self.up.pointer().cast::<u32>().add(at);
                     pinned.copy_from_nonoverlapping(words[done..].as_ptr(), count);
@@ -518,10 +524,10 @@ impl Cuda {
             warps: u32::try_from(layout.warps()).unwrap_or(u32::MAX),
         };
         let mut parameters = [(&raw mut launch).cast::<c_void>()];
-        // SAFETY: the kernel has one parameter with the layout of `Launch`. All its addresses are
-        // of buffers with the sizes that docs/device.md requires. The buffers are released only
-        // after the kernel has ended; if it does not end, the device is lost and they are never
-        // released.
+        // SAFETY: the kernel has one parameter with the layout of `Launch`. Every address in it is
+        // that of a buffer with at least the size that docs/device.md requires. The buffers are
+        // released only after the kernel has ended. If it does not end, the device is lost and they
+        // are never released.
         unsafe {
             result::launch_kernel(
                 self.function,
@@ -539,19 +545,20 @@ impl Cuda {
         if words == 0 {
             return Ok(());
         }
-        // SAFETY: `address` is of a buffer that `place` made large enough for these words.
+        // SAFETY: `address` is in a buffer that `place` made large enough for these words.
         unsafe { sys::cuMemsetD32Async(address, word, words, self.stream) }
             .result()
             .map_err(|error| failed("clearing memory of the device", error))
     }
 
     fn record(&self, event: CUevent) -> Result<(), DeviceError> {
-        // SAFETY: this value owns event and stream, both of its context, until it is dropped.
+        // SAFETY: this value owns the event and the stream until it is dropped, and both belong to
+        // its context.
         unsafe { result::event::record(event, self.stream) }
             .map_err(|error| failed("following the kernel", error))
     }
 
-    /// Waits for the kernel until the timeout.
+    /// Waits for the kernel, but not longer than the timeout.
     fn wait(&self) -> Result<(), DeviceError> {
         let start = Instant::now();
         loop {
@@ -569,7 +576,7 @@ impl Cuda {
         }
     }
 
-    /// Copies the results of the kernel back.
+    /// Copies the results of the kernel to the host.
     fn collect(&mut self, batch: &Batch<'_>, mut times: Times) -> Result<Launched, DriverError> {
         let start = Instant::now();
         let cursor: Vec<u64> = self.download(self.buffers.cursor.address(), 2)?;
@@ -580,7 +587,8 @@ impl Cuda {
         let output: Vec<u32> = self.download(self.buffers.output.address(), used)?;
         times.bytes_down =
             16 + (results.len() + output.len()) as u64 * 4 + counters.len() as u64 * 8;
-        // SAFETY: all three events were recorded on this stream, and `wait` saw the last one.
+        // SAFETY: all three events were recorded on this stream, and `wait` has seen the last one
+        // complete.
         unsafe {
             times.upload = millis(result::event::elapsed(
                 self.events.begun,
@@ -613,8 +621,8 @@ impl Cuda {
             let part = (count - all.len()).min(room);
             let address = from + (all.len() * size) as CUdeviceptr;
             // SAFETY: `part` numbers fit the pinned memory, which is aligned to pages and was
-            // zeroed when it was allocated. Nothing else uses it, and the copy has ended before it
-            // is read.
+            // zeroed when it was allocated. Nothing else uses it, and the copy has ended before the
+            // numbers are read.
             let part = unsafe {
                 let part = slice::from_raw_parts_mut(self.down.pointer().cast::<T>(), part);
                 result::memcpy_dtoh_async(part, address, self.stream)?;
@@ -660,7 +668,8 @@ impl Device for Cuda {
             Err(DeviceError::Lost(why)) => self.budget.lose(why.clone()),
             Err(error @ DeviceError::Timeout(_)) => self.budget.lose(error.to_string()),
             // A copy may still be reading the pinned memory. No kernel was started, so this waits
-            // only for copies. SAFETY: this value owns the stream until it is dropped.
+            // only for copies.
+            // SAFETY: this value owns the stream until it is dropped.
             Err(_) => drop(unsafe { result::stream::synchronize(self.stream) }),
         }
         ran
@@ -669,9 +678,9 @@ impl Device for Cuda {
 
 impl Drop for Cuda {
     fn drop(&mut self) {
-        // On a lost device a kernel may run for ever, and freeing memory would wait for it. So
-        // nothing is freed. Forgetting the budget keeps it alive, with the reason for the next
-        // opening.
+        // On a lost device a kernel may run for ever, and freeing memory would wait for it, so
+        // nothing is freed. The forgotten reference keeps the budget alive, and with it the reason
+        // why the next opening fails.
         if self.budget.lost().is_some() || self.context.make_current().is_err() {
             mem::forget(Arc::clone(&self.budget));
             return;
@@ -681,8 +690,9 @@ impl Drop for Cuda {
         }
         self.up.release();
         self.down.release();
-        // SAFETY: this value made the handles, and only this destroys them. Every `run` waits for
-        // its kernel and copies, so nothing is in flight. Errors do not matter any more.
+        // SAFETY: this value created the handles, and only this function destroys them. Every `run`
+        // waits for its kernel and copies, so nothing is in flight. An error has no consequence
+        // here.
         unsafe {
             let events = &self.events;
             for event in [events.begun, events.uploaded, events.ended] {
@@ -695,7 +705,7 @@ impl Drop for Cuda {
     }
 }
 
-/// Types for which any bytes are a valid value.
+/// A type for which any bytes are a valid value.
 ///
 /// # Safety
 ///
@@ -715,7 +725,7 @@ fn millis(millis: f32) -> Duration {
     Duration::try_from_secs_f64(f64::from(millis) / 1000.0).unwrap_or_default()
 }
 
-/// Waits a moment. It spins at first, since many launches are short, and then sleeps, so that
+/// Waits a moment. It spins at first, because many launches are short, and then sleeps, so that
 /// waiting does not occupy a core.
 fn pause(waited: Duration) {
     if waited < Duration::from_micros(200) {
@@ -725,7 +735,7 @@ fn pause(waited: Duration) {
     }
 }
 
-/// Grows the stack of threads. It is never made smaller, because the context is shared.
+/// Grows the stack of device threads. It never shrinks, because the context is shared.
 fn grow_stack(bytes: usize) -> Result<(), DeviceError> {
     let limit = CUlimit::CU_LIMIT_STACK_SIZE;
     let grow = || {
@@ -737,7 +747,7 @@ fn grow_stack(bytes: usize) -> Result<(), DeviceError> {
     grow().map_err(|error| failed("making room for stacks", error))
 }
 
-/// Loads the kernel. If the driver rejects one from the cache, it is compiled again.
+/// Loads the kernel. If the driver rejects a cached kernel, the kernel is compiled again.
 fn load(
     kernel: &mut Kernel,
     facts: &DeviceFacts,
@@ -770,13 +780,15 @@ fn load(
 fn link(parts: &[u8]) -> Result<Vec<u8>, DeviceError> {
     let why = |error| DeviceError::Compile(describe("the driver cannot link the kernel", error));
     let mut state = ptr::null_mut();
-    // SAFETY: the number of options is zero, so their lists may be null. `state` is a live pointer.
+    // SAFETY: the number of options is zero, so the option lists may be null. `state` is a live
+    // variable.
     unsafe { sys::cuLinkCreate_v2(0, ptr::null_mut(), ptr::null_mut(), &raw mut state) }
         .result()
         .map_err(why)?;
     let (mut linked, mut bytes) = (ptr::null_mut(), 0);
-    // SAFETY: the state is valid until it is destroyed below. The driver reads the parts during the
-    // call only. The linked code belongs to the state, and is copied before that is destroyed.
+    // SAFETY: the state is valid until it is destroyed below. The driver reads the parts only
+    // during the call. The linked code belongs to the state and is copied before the state is
+    // destroyed.
     let made = unsafe {
         let input = sys::CUjitInputType::CU_JIT_INPUT_CUBIN;
         let (data, none) = (parts.as_ptr().cast_mut().cast(), ptr::null_mut());
@@ -795,7 +807,8 @@ fn link(parts: &[u8]) -> Result<Vec<u8>, DeviceError> {
         .and_then(|()| sys::cuLinkComplete(state, &raw mut linked, &raw mut bytes).result())
         .map(|()| slice::from_raw_parts(linked.cast::<u8>(), bytes).to_vec())
     };
-    // SAFETY: created above and destroyed only here. An error does not matter any more.
+    // SAFETY: the state was created above and is destroyed only here. An error has no consequence
+    // here.
     let _ = unsafe { sys::cuLinkDestroy(state) };
     made.map_err(why)
 }
@@ -821,7 +834,7 @@ fn kernel_facts(
         Ok(u32::try_from(value).unwrap_or(0))
     };
     let most = facts.arch.warps_per_block();
-    // For measuring the best number on a new kind of GPU.
+    // The variable serves to measure the best number on a new kind of GPU.
     let wanted = env::var("BATT_DEVICE_WARPS").ok();
     let wanted = wanted.and_then(|wanted| wanted.parse().ok());
     let warps_per_block = wanted.unwrap_or(most).clamp(1, most);

@@ -1,7 +1,7 @@
-//! The driver and its devices.
+//! The CUDA driver and its devices.
 //!
 //! cudarc loads the driver on its first call, and panics if the driver or one of its functions is
-//! missing. So everything here begins with [`Driver::get`], which checks without a panic.
+//! missing. So all code in this crate first calls [`Driver::get`], which checks without a panic.
 
 use std::ffi::CStr;
 use std::sync::OnceLock;
@@ -56,17 +56,17 @@ const FUNCTIONS: &[&str] = &[
     "cuStreamSynchronize",
 ];
 
-/// The driver, loaded and initialised.
+/// The loaded and initialised driver.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Driver {
-    /// The newest CUDA that it runs.
+    /// The newest version of CUDA that the driver supports.
     pub version: Version,
-    /// The number of its devices.
+    /// The number of devices.
     pub devices: usize,
 }
 
 impl Driver {
-    /// Returns the driver of this machine, which is loaded once.
+    /// Returns the driver of this machine. It is loaded once.
     pub fn get() -> Result<Driver, DeviceError> {
         static DRIVER: OnceLock<Result<Driver, DeviceError>> = OnceLock::new();
         DRIVER.get_or_init(start).clone()
@@ -76,9 +76,9 @@ impl Driver {
 /// The properties of a device.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct DeviceFacts {
-    /// Its number.
+    /// Its ordinal, by which the driver numbers devices.
     pub ordinal: usize,
-    /// Its name, as given by the vendor.
+    /// The vendor's name for it.
     pub name: String,
     /// Its architecture.
     pub arch: Arch,
@@ -89,14 +89,14 @@ pub struct DeviceFacts {
 }
 
 impl DeviceFacts {
-    /// Asks the driver about a device.
+    /// Reads the properties of a device from the driver.
     pub fn of(driver: &Driver, ordinal: usize) -> Result<DeviceFacts, DeviceError> {
         let device = device(driver, ordinal)?;
         facts(device, ordinal).map_err(|error| DeviceError::Missing(describe("asking", error)))
     }
 }
 
-/// The driver's handle of a device.
+/// Returns the driver's handle of a device.
 pub(crate) fn device(driver: &Driver, ordinal: usize) -> Result<CUdevice, DeviceError> {
     let number = i32::try_from(ordinal)
         .ok()
@@ -114,12 +114,12 @@ pub(crate) fn device(driver: &Driver, ordinal: usize) -> Result<CUdevice, Device
 }
 
 fn facts(device: CUdevice, ordinal: usize) -> Result<DeviceFacts, DriverError> {
-    // SAFETY: the handle came from `cuDeviceGet`, and such handles stay valid.
+    // SAFETY: `device` came from `cuDeviceGet`, and such handles stay valid.
     let attribute = |which| unsafe { result::device::get_attribute(device, which) };
     let major = attribute(CUdevice_attribute::CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR)?;
     let minor = attribute(CUdevice_attribute::CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR)?;
     let processors = attribute(CUdevice_attribute::CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT)?;
-    // SAFETY: the handle came from `cuDeviceGet`, and such handles stay valid.
+    // SAFETY: `device` came from `cuDeviceGet`, and such handles stay valid.
     let memory = unsafe { result::device::total_mem(device) }?;
     Ok(DeviceFacts {
         ordinal,
@@ -131,13 +131,14 @@ fn facts(device: CUdevice, ordinal: usize) -> Result<DeviceFacts, DriverError> {
 }
 
 fn start() -> Result<Driver, DeviceError> {
-    // SAFETY: loading runs the initialisers of libcuda, which may run at any time on any thread.
+    // SAFETY: loading libcuda runs its initialisers, which may run at any time on any thread.
     if !unsafe { sys::is_culib_present() } {
         return Err(DeviceError::Missing(
             "the NVIDIA driver (libcuda) is not installed".to_owned(),
         ));
     }
-    // SAFETY: as above. `culib` panics if the library is missing, which was just ruled out.
+    // SAFETY: libcuda's initialisers may run at any time on any thread. `culib` panics if the
+    // library is missing, which was just ruled out.
     let library = unsafe { sys::culib() };
     for name in FUNCTIONS {
         // SAFETY: the symbol is looked up, but never called, so its type does not matter.
@@ -150,7 +151,8 @@ fn start() -> Result<Driver, DeviceError> {
     let asked = || -> Result<Driver, DriverError> {
         result::init()?;
         let mut number = 0;
-        // SAFETY: the pointer is to a live integer, the only thing that the function writes.
+        // SAFETY: the function only writes one integer to the pointer, and the pointer is to a live
+        // integer.
         unsafe { sys::cuDriverGetVersion(&mut number) }.result()?;
         Ok(Driver {
             version: Version::from_number(u32::try_from(number).unwrap_or(0)),
@@ -187,8 +189,7 @@ pub(crate) fn describe(doing: &str, error: DriverError) -> String {
     )
 }
 
-/// Returns whether the device is unusable after such an error. A fault in a kernel destroys its
-/// context.
+/// Returns whether the device is unusable after an error. A fault in a kernel destroys its context.
 pub(crate) fn is_sticky(error: DriverError) -> bool {
     use CUresult::*;
     matches!(
@@ -224,7 +225,7 @@ mod tests {
             Ok(driver) => assert!(driver.devices > 0),
             Err(error) => assert!(matches!(error, DeviceError::Missing(_)), "{error}"),
         }
-        // A second call returns the same.
+        // A second call returns the same result.
         assert_eq!(Driver::get().is_ok(), Driver::get().is_ok());
     }
 }

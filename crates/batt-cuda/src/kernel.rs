@@ -11,7 +11,7 @@ use crate::cache::{Cache, Key};
 use crate::nvrtc::{Compilation, Image, Nvrtc, NvrtcOptions, Places};
 use crate::source::{Source, VM};
 
-/// Gets kernels: from the cache, otherwise from the compiler.
+/// Provides kernels: from the cache, otherwise from the compiler.
 #[derive(Clone, Debug)]
 pub struct Maker {
     /// The source, the main file first.
@@ -22,14 +22,14 @@ pub struct Maker {
     pub cache: Cache,
     /// The places to look for the compiler.
     pub places: Places,
-    /// The linker for code that was compiled function by function; `None` without a driver.
+    /// The linker for code that was compiled function by function; `None` compiles all at once.
     pub link: Option<Link>,
 }
 
 /// Links relocatable machine code.
 pub type Link = fn(&[u8]) -> Result<Vec<u8>, DeviceError>;
 
-/// A kernel, ready for the driver.
+/// A kernel in a form that the driver can load.
 #[derive(Clone, Debug)]
 pub struct Kernel {
     /// The code.
@@ -41,14 +41,14 @@ pub struct Kernel {
 /// The origin of a kernel.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Origin {
-    /// This entry of the cache.
+    /// An entry of the cache.
     Cache(PathBuf),
-    /// The compiler, with its version and the time it took.
+    /// The compiler, with its version and the time that compiling took.
     Compiler(Version, Duration),
 }
 
 impl Maker {
-    /// Configures everything from the environment.
+    /// Configures the provider from the environment.
     pub fn from_env(files: &'static [Source]) -> Maker {
         Maker {
             files,
@@ -77,7 +77,8 @@ impl Maker {
         self.kernel_by(&self.compiler(driver), arch, driver, notes)
     }
 
-    /// As [`kernel`](Maker::kernel), with a loaded compiler. A cached kernel does not need it.
+    /// Returns the kernel as [`kernel`](Maker::kernel) does, with a loaded compiler. A cached
+    /// kernel does not need the compiler.
     pub(crate) fn kernel_by(
         &self,
         nvrtc: &Result<Nvrtc, DeviceError>,
@@ -113,7 +114,7 @@ impl Maker {
         })
     }
 
-    /// Compiles function by function and links, or compiles all at once if linking fails.
+    /// Compiles function by function and links. Compiles all at once if linking fails.
     fn compile(
         &self,
         nvrtc: &Nvrtc,
@@ -123,7 +124,7 @@ impl Maker {
     ) -> Result<Compilation, DeviceError> {
         let start = Instant::now();
         let mut made = nvrtc.compile(self.files, arch, options)?;
-        // PTX is not linked here: the driver translates and links it.
+        // PTX is not linked here, because the driver translates and links it.
         let (Some(link), Image::Cubin(parts), false) = (self.link, &made.image, options.whole)
         else {
             return Ok(made);
@@ -195,7 +196,7 @@ mod tests {
         assert_eq!(notes, Vec::<String>::new());
     }
 
-    /// The real compiler, if it is installed.
+    /// Returns the real compiler, if it is installed.
     fn nvrtc() -> Option<Nvrtc> {
         let found = Nvrtc::find(&Places::from_env(), None).ok();
         if found.is_none() {

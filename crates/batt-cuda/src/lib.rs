@@ -9,12 +9,12 @@
 //! The types to know:
 //!
 //! - [`Cuda`]: a logical device; it implements [`batt_engine::device::Device`]
-//! - [`CudaSettings`]: the options for opening one
-//! - [`Survey`]: what this machine has for devices, and what is missing
-//! - [`Nvrtc`], [`Cache`], [`Maker`]: the sources of the kernel
+//! - [`CudaSettings`]: options for opening devices
+//! - [`Survey`]: the parts of this machine that GPUs need, and the missing ones
+//! - [`Nvrtc`], [`Cache`], [`Maker`]: the compiler, the cache and the provider of kernels
 //!
-//! The driver and the compiler are loaded on first use. If one is missing, that is an error value,
-//! so the same command starts on every machine.
+//! The driver and the compiler are loaded on first use. A missing one is an error value, so the
+//! same binary starts on every machine.
 
 mod arch;
 mod budget;

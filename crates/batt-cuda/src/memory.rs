@@ -1,4 +1,4 @@
-//! Memory on the device and for transfers. Buffers grow and are reused.
+//! Device memory, and pinned memory for transfers. Buffers grow and are reused.
 
 use std::ffi::c_void;
 use std::ptr;
@@ -9,14 +9,14 @@ use cudarc::driver::sys::{CUdeviceptr, CUresult};
 
 use crate::budget::Budget;
 
-/// The largest buffer of pinned memory; larger transfers take several parts. Pinned memory is not
-/// available to other processes, so it is kept small.
-const PINNED_MOST: usize = 64 << 20;
-const PINNED_LEAST: usize = 64 << 10;
+/// The bounds of a buffer of pinned memory. Larger transfers take several parts. Pinned memory is
+/// not available to other processes, so it is kept small.
+const MAX_PINNED: usize = 64 << 20;
+const MIN_PINNED: usize = 64 << 10;
 
-/// The size of a buffer for this many bytes, if there is room: a quarter more, so that a slightly
+/// Returns the preferred size of a buffer for this many bytes: a quarter more, so that a slightly
 /// larger batch still fits.
-pub(crate) fn roomy(bytes: u64) -> u64 {
+pub(crate) fn with_spare_room(bytes: u64) -> u64 {
     (bytes + bytes / 4).next_multiple_of(64 << 10)
 }
 
@@ -28,8 +28,8 @@ pub(crate) struct Layout {
 }
 
 impl Layout {
-    /// Chooses as many warps as there are jobs, as the device runs at a time, and as have memory
-    /// for their arenas. Few jobs are spread over all multiprocessors. `None` if not even one warp
+    /// Returns the layout with as many warps as the jobs, the device and the memory for arenas
+    /// allow. Few jobs are spread over all multiprocessors. Returns `None` if not even one warp
     /// fits.
     pub fn of(jobs: u64, processors: u32, most_per_block: u32, fitting: u64) -> Option<Layout> {
         let processors = u64::from(processors.max(1));
@@ -44,7 +44,7 @@ impl Layout {
         let per_block = spread.clamp(1, u64::from(most_per_block.max(1)));
         let blocks = (jobs.div_ceil(per_block)).min(fitting / per_block);
         Some(Layout {
-            // Both are small: a device has a few hundred multiprocessors.
+            // Both numbers are small: a device has a few hundred multiprocessors.
             blocks: blocks.min(processors) as u32,
             warps_per_block: per_block as u32,
         })
@@ -73,7 +73,7 @@ impl Buffer {
     }
 
     /// Grows to `size(bytes)` if possible, otherwise to at least `bytes`. Growing loses the
-    /// content. `room` is how much memory its owner may still take.
+    /// content. `room` is the memory that the buffer's owner may still use.
     pub fn fit(
         &mut self,
         bytes: u64,
@@ -81,7 +81,7 @@ impl Buffer {
         room: u64,
         budget: &Budget,
     ) -> Result<(), DeviceError> {
-        // The kernel gets the address even of an empty buffer, so it must be valid.
+        // The kernel gets the address of an empty buffer as well, so it must be valid.
         let bytes = bytes.max(256);
         if bytes <= self.bytes {
             return Ok(());
@@ -99,7 +99,7 @@ impl Buffer {
         })
     }
 
-    /// Allocates exactly this many bytes; false if there is no room.
+    /// Allocates exactly this many bytes. Returns `false` if there is no room.
     pub fn allocate(&mut self, bytes: u64, budget: &Budget) -> Result<bool, DeviceError> {
         self.release(budget);
         let Ok(size) = usize::try_from(bytes) else {
@@ -126,7 +126,7 @@ impl Buffer {
         }
     }
 
-    /// Frees the memory. Call it only when no kernel and no copy uses the memory.
+    /// Frees the memory. The caller must ensure that no kernel and no copy uses it.
     pub fn release(&mut self, budget: &Budget) {
         if self.bytes > 0 {
             // SAFETY: `bytes > 0` means that `allocate` set the address and nothing has freed it
@@ -164,12 +164,12 @@ impl Pinned {
         self.bytes
     }
 
-    /// Grows to this many bytes, or as close to it as limit and free memory allow.
+    /// Grows to this many bytes, or as close as the limit and free memory allow.
     pub fn fit(&mut self, bytes: usize) -> Result<(), DeviceError> {
         let wanted = bytes
-            .clamp(PINNED_LEAST, PINNED_MOST)
+            .clamp(MIN_PINNED, MAX_PINNED)
             .next_power_of_two()
-            .min(PINNED_MOST);
+            .min(MAX_PINNED);
         if wanted <= self.bytes {
             return Ok(());
         }
@@ -188,7 +188,7 @@ impl Pinned {
                     return Ok(());
                 }
                 // A smaller buffer works as well, with more parts per transfer.
-                Err(DriverError(CUresult::CUDA_ERROR_OUT_OF_MEMORY)) if size > PINNED_LEAST => {
+                Err(DriverError(CUresult::CUDA_ERROR_OUT_OF_MEMORY)) if size > MIN_PINNED => {
                     size /= 2;
                 }
                 Err(error) => return Err(crate::cuda::failed("locking memory", error)),
@@ -196,7 +196,7 @@ impl Pinned {
         }
     }
 
-    /// Frees the memory. Call it only when no copy is in flight.
+    /// Frees the memory. The caller must ensure that no copy is in flight.
     pub fn release(&mut self) {
         if self.bytes > 0 {
             // SAFETY: `bytes > 0` means that `fit` allocated the pointer and nothing has freed it
@@ -213,9 +213,9 @@ mod tests {
 
     #[test]
     fn buffers_are_larger_than_needed() {
-        assert_eq!(roomy(1), 64 << 10);
-        assert!(roomy(1 << 20) > 1 << 20);
-        assert!(roomy(1 << 20) < 2 << 20);
+        assert_eq!(with_spare_room(1), 64 << 10);
+        assert!(with_spare_room(1 << 20) > 1 << 20);
+        assert!(with_spare_room(1 << 20) < 2 << 20);
     }
 
     #[test]
@@ -224,13 +224,13 @@ mod tests {
             let layout = Layout::of(jobs, 10, 28, fitting)?;
             Some((layout.blocks, layout.warps_per_block))
         };
-        // Jobs, spread over all multiprocessors.
+        // Jobs are the limit; they are spread over all multiprocessors.
         assert_eq!(layout(1, 1000), Some((1, 1)));
         assert_eq!(layout(10, 1000), Some((10, 1)));
         assert_eq!(layout(11, 1000), Some((6, 2)));
-        // The warps that the device runs at a time.
+        // The warps that the device runs at a time are the limit.
         assert_eq!(layout(1 << 40, 1000), Some((10, 28)));
-        // Memory.
+        // Memory for arenas is the limit.
         assert_eq!(layout(1000, 64), Some((10, 6)));
         assert_eq!(layout(1000, 7), Some((7, 1)));
         assert_eq!(layout(1000, 0), None);

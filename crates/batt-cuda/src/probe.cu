@@ -1,11 +1,11 @@
-// Not the VM, but a kernel with the VM's parameters and simple arithmetic in place of programs. It tests
-// the host side of a launch: transfers, cached blobs, arenas, counters, the stack, the timeout.
-// plumbing.rs has the expected results.
+// A kernel with the VM's parameters that does simple arithmetic instead of running programs. It
+// tests the host side of a launch: transfers, cached blobs, arenas, counters, the stack and the
+// timeout. plumbing.rs has the expected results.
 
 typedef unsigned int u32;
 typedef unsigned long long u64;
 
-// The structure of docs/device.md.
+// The launch structure of docs/device.md.
 struct Launch {
     u64 programs;
     u64 inputs;
@@ -26,7 +26,7 @@ struct Launch {
 
 static_assert(sizeof(Launch) == 112, "the host passes 112 bytes");
 
-// Needs stack, as the VM does: one frame for each call.
+// Uses stack as the VM does: one frame for each call.
 __noinline__ __device__ u32 deep(u32 n, u32 salt) {
     volatile u32 frame[8];
     frame[n & 7] = salt + n;
@@ -38,7 +38,7 @@ extern "C" __global__ void __launch_bounds__(1024) batt_vm(const Launch launch) 
     const u32 lane = threadIdx.x % 32;
     if (warp >= launch.warps) return;
 
-    // Flag 31: keep busy for this many ticks of the clock.
+    // Flag 31 makes the kernel busy for `fuel` ticks of the clock.
     if (launch.flags >> 31) {
         const long long start = clock64();
         while ((u64)(clock64() - start) < launch.fuel) {

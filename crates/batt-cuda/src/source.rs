@@ -16,7 +16,7 @@ macro_rules! files {
     };
 }
 
-/// The device VM: the file that is compiled, then the files it includes.
+/// The device VM: the main file, then the files that it includes.
 pub const VM: &[Source] = files![
     "vm.cu",
     "all.cuh",
@@ -51,7 +51,7 @@ pub const VM: &[Source] = files![
     "dispatch.cuh",
 ];
 
-/// A small kernel with the VM's parameters, for tests of the host side.
+/// A small kernel with the VM's parameters, which tests the host side.
 pub const PROBE: &[Source] = &[Source {
     name: "probe.cu",
     text: include_str!("probe.cu"),
@@ -65,7 +65,7 @@ mod tests {
 
     use super::*;
 
-    /// The names of the files below a folder that NVRTC is for.
+    /// Collects the names of the files below a folder that NVRTC compiles.
     fn collect(root: &Path, folder: &Path, names: &mut BTreeSet<String>) {
         for entry in fs::read_dir(folder).unwrap() {
             let path = entry.unwrap().path();
@@ -101,7 +101,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_included_is_there() {
+    fn included_files_are_in_the_table() {
         for file in VM.iter().chain(PROBE) {
             for line in file.text.lines() {
                 let Some(rest) = line.trim().strip_prefix("#include \"") else {
@@ -117,14 +117,14 @@ mod tests {
         }
     }
 
-    /// The calls of a function of the device source.
+    /// A function of the device source.
     struct Function {
         /// Whether the compiler may inline it.
         inlined: bool,
         calls: BTreeSet<String>,
     }
 
-    /// The words before each `(`: names of called functions, among others.
+    /// Returns the words before each `(`, which include the names of called functions.
     fn called(text: &str) -> BTreeSet<String> {
         let mut names = BTreeSet::new();
         for (at, _) in text.match_indices('(') {
@@ -138,7 +138,7 @@ mod tests {
         names
     }
 
-    /// The block that begins with `{`, up to its `}`.
+    /// Returns the block that begins with `{`, up to its `}`.
     fn block(text: &str) -> &str {
         let mut depth = 0;
         for (at, c) in text.char_indices() {
@@ -154,8 +154,8 @@ mod tests {
         text
     }
 
-    /// The functions that a file defines, by name. A definition begins at the start of a line, with
-    /// a marker such as `INLINE` or one of the macros of `op.cuh`.
+    /// Collects the functions that a file defines, by name. A definition begins at the start of a
+    /// line, with a marker such as `INLINE` or one of the macros of `op.cuh`.
     fn functions(text: &str, found: &mut BTreeMap<String, Vec<Function>>) {
         let lines = text.lines().map(|line| line.split("//").next());
         let text: String = lines.flatten().flat_map(|line| [line, "\n"]).collect();
@@ -210,8 +210,9 @@ mod tests {
         }
     }
 
-    /// How a function calls itself, directly or through inlined functions alone.
-    fn way_back(found: &BTreeMap<String, Vec<Function>>, name: &str) -> Option<Vec<String>> {
+    /// Returns a path of calls from a function back to itself, directly or through inlined
+    /// functions only.
+    fn path_to_itself(found: &BTreeMap<String, Vec<Function>>, name: &str) -> Option<Vec<String>> {
         let mut seen = BTreeSet::new();
         let mut ways = vec![vec![name.to_owned()]];
         while let Some(way) = ways.pop() {
@@ -233,7 +234,7 @@ mod tests {
     }
 
     /// Lanes that diverge in a function that calls itself compute wrong values: see `base.cuh`.
-    /// Only the machine is checked: all lanes together call everything else.
+    /// Only the machine is checked, because all other functions are called by all lanes together.
     #[test]
     fn no_function_of_the_machine_calls_itself() {
         let machine = VM.iter().find(|file| file.name == "machine.cuh");
@@ -243,12 +244,12 @@ mod tests {
             let file = VM.iter().find(|file| file.name == name.trim_matches('"'));
             functions(file.expect("a file").text, &mut found);
         }
-        // The scan found the functions.
+        // The scan has found the functions.
         assert!(found.len() > 900, "{}", found.len());
         assert!(found["copied"][0].calls.contains("copied_inside"));
         assert!(found["tok_rot90"][0].calls.contains("op_rot90"));
         for name in found.keys() {
-            assert_eq!(way_back(&found, name), None);
+            assert_eq!(path_to_itself(&found, name), None);
         }
     }
 
@@ -266,7 +267,7 @@ mod tests {
         functions(text, &mut found);
         let themselves: Vec<&str> = found
             .keys()
-            .filter(|name| way_back(&found, name).is_some())
+            .filter(|name| path_to_itself(&found, name).is_some())
             .map(String::as_str)
             .collect();
         let expected = ["again", "op_merge", "slow", "tok_merge_f"];

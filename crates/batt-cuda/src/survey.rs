@@ -1,4 +1,4 @@
-//! The survey of a machine: what it has for running programs on GPUs, and what is missing.
+//! The survey of a machine: the parts that GPUs need, and the missing ones.
 
 use std::path::PathBuf;
 
@@ -8,18 +8,18 @@ use crate::cuda::free_memory;
 use crate::driver::{DeviceFacts, Driver};
 use crate::nvrtc::{Nvrtc, Places};
 
-/// Everything that this machine has for running programs on GPUs.
+/// The parts of this machine that programs on GPUs need.
 #[derive(Clone, Debug)]
 pub struct Survey {
-    /// The version of CUDA that the driver runs, or why there is none.
+    /// The newest version of CUDA that the driver supports, or why there is no driver.
     pub driver: Result<Version, String>,
-    /// The devices, with their free memory or why it is unknown.
+    /// The devices, each with its free memory or the reason why that is unknown.
     pub devices: Vec<(DeviceFacts, Result<u64, String>)>,
     /// The compiler, or why there is none.
     pub compiler: Result<Compiler, String>,
-    /// The folder of compiled kernels.
+    /// The folder of the kernel cache.
     pub cache: Option<PathBuf>,
-    /// The compiled kernels in it.
+    /// The contents of the kernel cache.
     pub kept: Contents,
 }
 
@@ -30,7 +30,7 @@ pub struct Compiler {
     pub version: Version,
     /// Its library.
     pub path: PathBuf,
-    /// The architectures that it makes machine code for.
+    /// The architectures for which it makes machine code.
     pub archs: Vec<Arch>,
 }
 
@@ -41,7 +41,7 @@ impl Survey {
         let mut devices = Vec::new();
         if let Ok(driver) = &driver {
             for ordinal in 0..driver.devices {
-                // A device that does not answer does not count.
+                // Devices that do not answer are left out.
                 if let Ok(facts) = DeviceFacts::of(driver, ordinal) {
                     let free = free_memory(driver, ordinal).map_err(|error| error.to_string());
                     devices.push((facts, free));
@@ -95,7 +95,7 @@ impl Survey {
     }
 }
 
-/// The reason of an error, without its prefix.
+/// Returns the reason of an error, without its prefix.
 fn words(error: &batt_engine::device::DeviceError) -> String {
     use batt_engine::device::DeviceError::{Compile, Missing};
     match error {

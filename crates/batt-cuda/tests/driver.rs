@@ -1,8 +1,8 @@
-//! The host side against a driver without a device, `tests/driver/libcuda.c`.
+//! Tests of the host side with a fake driver, `tests/driver/libcuda.c`, which needs no GPU.
 //!
-//! The driver is looked for when a process first needs it, so each case is a process of its own:
-//! this test program, run again with the case to run and that driver in front of any other. Needs a
-//! C compiler, which linking Rust needs as well.
+//! A process loads the driver when it first needs it, so each case runs in its own process. This
+//! test program starts itself with the name of the case and with the fake driver first in the
+//! library path. The tests need a C compiler, which linking Rust needs as well.
 
 #![cfg(target_os = "linux")]
 
@@ -21,29 +21,33 @@ use batt_engine::device::{Device, DeviceError};
 use batt_testing::plumbing::{self, Check};
 use tempfile::TempDir;
 
-/// A case: its name, what the environment is, what is tried.
+/// A case: its name, its environment variables, and its test.
 type Case = (&'static str, &'static [(&'static str, &'static str)], fn());
 
 const CASES: [Case; 12] = [
     ("everything", &[], everything),
     ("sharing", &[], sharing),
-    ("little", &[("FAKE_MEMORY", "3000000")], little),
+    ("small_memory", &[("FAKE_MEMORY", "3000000")], small_memory),
     ("scarce", &[("FAKE_SCARCE", "1")], everything),
-    ("launch", &[("FAKE_FAIL", "launch:1:701")], passing),
-    ("upload", &[("FAKE_FAIL", "upload:4:1")], passing),
-    ("query", &[("FAKE_FAIL", "query:1:719")], lost),
-    ("download", &[("FAKE_FAIL", "download:5:1")], lost),
-    ("sticky", &[("FAKE_FAIL", "upload:4:700")], lost),
-    ("refused", &[("FAKE_FAIL", "load:0:200")], refused),
-    ("late", &[], late),
-    ("numbers", &[], numbers),
+    ("launch", &[("FAKE_FAIL", "launch:1:701")], one_launch_fails),
+    ("upload", &[("FAKE_FAIL", "upload:4:1")], one_launch_fails),
+    ("query", &[("FAKE_FAIL", "query:1:719")], device_lost),
+    ("download", &[("FAKE_FAIL", "download:5:1")], device_lost),
+    ("sticky", &[("FAKE_FAIL", "upload:4:700")], device_lost),
+    (
+        "kernel_rejected",
+        &[("FAKE_FAIL", "load:0:200")],
+        kernel_rejected,
+    ),
+    ("timeout_passes", &[], timeout_passes),
+    ("wrong_numbers", &[], wrong_numbers),
 ];
 
 #[test]
 fn every_case() {
     let folder = TempDir::new().unwrap();
-    // Not libcuda.so.1: NVRTC, should it be about, looks for that one and wants to know more than
-    // we have.
+    // The file is not named libcuda.so.1, because NVRTC would load it by that name and call
+    // functions that the fake driver does not have.
     let built = Command::new("cc")
         .args(["-O1", "-shared", "-fPIC", "-pthread", "-o"])
         .arg(folder.path().join("libcuda.so"))
@@ -72,7 +76,7 @@ fn every_case() {
     }
 }
 
-/// Run by `every_case`, in a process of its own.
+/// Runs one case; `every_case` starts it in its own process.
 #[test]
 #[ignore = "needs the driver that every_case builds"]
 fn one_case() {
@@ -83,7 +87,7 @@ fn one_case() {
     case();
 }
 
-/// The settings, with a kernel in the cache: the driver does not look at it.
+/// Returns settings with a kernel in the cache. The fake driver does not read the kernel.
 fn settings(folder: &TempDir) -> CudaSettings {
     let cache = Cache::at(folder.path());
     let compiler = Version {
@@ -118,17 +122,18 @@ fn open(ordinals: &[usize]) -> Vec<Cuda> {
     opened.devices
 }
 
-fn good(checks: &[Check]) {
+fn assert_passed(checks: &[Check]) {
     for check in checks {
         assert_eq!(check.problem, None, "{}", check.name);
     }
 }
 
-/// What the driver has: memory in use, most memory in use, contexts, streams, events, modules,
-/// pinned memory, launches.
+/// Returns the counters of the fake driver: memory in use, most memory in use, contexts, streams,
+/// events, modules, pinned memory, launches.
 fn state() -> [u64; 8] {
     let mut state = [0; 8];
-    // SAFETY: the library is loaded already, and the function writes eight numbers.
+    // SAFETY: the library is loaded already, so no initialiser runs. `fake_state` has this type and
+    // writes eight numbers, the length of `state`.
     unsafe {
         let library = libloading::Library::new("libcuda.so").unwrap();
         let get = library
@@ -139,8 +144,8 @@ fn state() -> [u64; 8] {
     state
 }
 
-/// Nothing is left of what was made.
-fn all_given_back() {
+/// Asserts that everything was released.
+fn assert_all_released() {
     let [used, _, rest @ .., _] = state();
     assert_eq!((used, rest), (0, [0; 5]));
 }
@@ -154,10 +159,10 @@ fn everything() {
     assert_eq!(devices[0].name(), "cuda:0 Nothing 0");
     assert_eq!(devices[0].kernel().warps, 4 * 28);
     assert!(matches!(devices[0].kernel().origin, Origin::Cache(_)));
-    good(&plumbing::check(&mut devices[0]));
+    assert_passed(&plumbing::check(&mut devices[0]));
     assert!(most_used() <= (1 << 30) / 100 * 80, "{}", most_used());
     drop(devices);
-    all_given_back();
+    assert_all_released();
 }
 
 fn sharing() {
@@ -167,18 +172,19 @@ fn sharing() {
     assert_eq!(memory[0], memory[2]);
     thread::scope(|scope| {
         for (number, mut device) in devices.into_iter().enumerate() {
-            // The devices have one memory here, so only those on one device are tried.
+            // The two fake devices share one memory, so only the logical devices on one of them are
+            // checked.
             if number != 1 {
-                scope.spawn(move || good(&plumbing::check(&mut device)));
+                scope.spawn(move || assert_passed(&plumbing::check(&mut device)));
             }
         }
     });
     assert!(most_used() <= (1 << 30) / 100 * 80, "{}", most_used());
-    all_given_back();
+    assert_all_released();
 }
 
-/// Batches that do not fit fail, and those that fit do not.
-fn little() {
+/// Batches that are too large fail, and smaller ones succeed.
+fn small_memory() {
     let mut devices = open(&[0]);
     for check in plumbing::check(&mut devices[0]) {
         if let Some(problem) = check.problem {
@@ -189,25 +195,24 @@ fn little() {
     }
     assert!(most_used() <= 2_400_000, "{}", most_used());
     drop(devices);
-    all_given_back();
+    assert_all_released();
 }
 
-/// One launch fails, the others do not.
-fn passing() {
+/// One launch fails, and the others succeed.
+fn one_launch_fails() {
     let mut devices = open(&[0]);
     let checks = plumbing::check(&mut devices[0]);
     let failed: Vec<&Check> = checks.iter().filter(|c| c.problem.is_some()).collect();
     assert_eq!(failed.len(), 1, "{failed:?}");
     let problem = failed[0].problem.as_deref().unwrap();
     assert!(problem.starts_with("the launch failed"), "{problem}");
-    good(&plumbing::check(&mut devices[0]));
+    assert_passed(&plumbing::check(&mut devices[0]));
     drop(devices);
-    all_given_back();
+    assert_all_released();
 }
 
-/// After an error that a context does not survive nothing more is tried, on any logical device of
-/// the device.
-fn lost() {
+/// After an error that destroys the context, no logical device of the GPU launches anything.
+fn device_lost() {
     let mut devices = open(&[0, 0, 1]);
     let checks = plumbing::check(&mut devices[0]);
     let problem = checks[1].problem.as_deref().unwrap();
@@ -218,40 +223,40 @@ fn lost() {
     let launches = state()[7];
     assert!(plumbing::check(&mut devices[1])[1].problem.is_some());
     assert_eq!(state()[7], launches);
-    good(&plumbing::check(&mut devices[2]));
+    assert_passed(&plumbing::check(&mut devices[2]));
     drop(devices);
     let folder = TempDir::new().unwrap();
     let again = Cuda::open(0, &settings(&folder)).err();
     assert!(matches!(again, Some(DeviceError::Lost(_))), "{again:?}");
 }
 
-/// A kernel from the cache that the driver does not take is thrown away.
-fn refused() {
+/// A cached kernel that the driver rejects is deleted.
+fn kernel_rejected() {
     let folder = TempDir::new().unwrap();
     let settings = settings(&folder);
-    // There is no compiler to make another.
+    // There is no compiler to make another kernel.
     let error = Cuda::open(0, &settings).err();
     assert!(matches!(error, Some(DeviceError::Compile(_))), "{error:?}");
     assert_eq!(settings.maker.cache.contents().entries, 0);
-    all_given_back();
+    assert_all_released();
 }
 
-fn late() {
+fn timeout_passes() {
     let folder = TempDir::new().unwrap();
     let settings = CudaSettings {
         timeout: Duration::from_millis(50),
         ..settings(&folder)
     };
     let (mut device, _) = Cuda::open(0, &settings).unwrap();
-    good(&[plumbing::check_clock(&mut device)]);
-    // What a kernel may still be using is not freed.
+    assert_passed(&[plumbing::check_clock(&mut device)]);
+    // Memory that a kernel may still use is not freed.
     drop(device);
     assert!(state()[0] > 0);
     let again = Cuda::open(0, &settings).err();
     assert!(matches!(again, Some(DeviceError::Lost(_))), "{again:?}");
 }
 
-fn numbers() {
+fn wrong_numbers() {
     let driver = Driver::get().unwrap();
     assert_eq!(
         (driver.devices, driver.version.to_string().as_str()),
@@ -262,5 +267,5 @@ fn numbers() {
         let error = Cuda::open(ordinal, &settings(&folder)).err();
         assert!(matches!(error, Some(DeviceError::Missing(_))), "{error:?}");
     }
-    all_given_back();
+    assert_all_released();
 }

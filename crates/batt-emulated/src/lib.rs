@@ -1,14 +1,14 @@
-//! The device VM on the CPU, for tests: the device's own source, compiled for the host.
+//! The device VM on the CPU, for tests: the device source, compiled for the host.
 //!
-//! It makes it possible to test devices on a machine without a GPU, and to debug the device's code
-//! with ordinary tools. It is no faster than the engine itself.
+//! It tests devices on machines without a GPU, and lets ordinary tools debug the device code. It is
+//! no faster than the engine.
 //!
 //! ```text
 //!   Batch ── Launch (addresses) ── batt_vm_host on each thread, jobs from one cursor ──> Launched
 //! ```
 //!
-//! There are two kinds. [`Emulated::new`] runs one lane on each thread. [`Emulated::warp`] runs the
-//! 32 lanes of a warp as fibres, and checks that they keep the rules of the device's code; it is
+//! There are two modes. [`Emulated::new`] runs one lane on each thread. [`Emulated::warp`] runs the
+//! 32 lanes of a warp as fibres and checks that they follow the rules of the device code; it is
 //! slower. `device/warp.cpp` describes the rules.
 
 use std::num::NonZeroUsize;
@@ -20,13 +20,14 @@ use std::{ffi::CStr, ptr};
 use batt_engine::device::{Batch, Device, DeviceError, Launch, Launched, Times};
 
 unsafe extern "C" {
-    /// Runs jobs on the calling thread until no job is left.
+    /// Runs jobs on the calling thread until none are left.
     fn batt_vm_host(launch: *const Launch);
 }
 
 #[cfg(fibres)]
 unsafe extern "C" {
-    /// The same with 32 lanes. False if they broke a rule, which the message names.
+    /// Runs jobs with 32 lanes until none are left. Returns `false` if the lanes broke a rule, and
+    /// writes the rule to `message`.
     fn batt_vm_warp(
         launch: *const Launch,
         order: u32,
@@ -36,7 +37,7 @@ unsafe extern "C" {
     ) -> bool;
 }
 
-/// The form of [`Planted`] in `device/warp.cpp`.
+/// The layout of a planted fault, `Planted` in `device/warp.cpp`.
 #[cfg(fibres)]
 #[repr(C)]
 struct PlantedWords {
@@ -56,54 +57,54 @@ pub enum LaneOrder {
     Shuffled(u16),
 }
 
-/// A fault planted by a test, to check that it is found: what lanes do at the syncs of a function
-/// of the device.
+/// A fault that a test plants at the syncs of a device function, to check that the emulator finds
+/// it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Planted {
+pub struct PlantedFault {
     /// The name of the function.
     pub function: &'static std::ffi::CStr,
-    /// The lanes that misbehave, one bit for each.
+    /// The lanes that misbehave, as one bit for each lane.
     pub lanes: u32,
-    /// What they do.
-    pub what: Misdeed,
+    /// The misbehaviour of these lanes.
+    pub what: LaneFault,
 }
 
-/// See [`Planted`].
+/// The misbehaviour of lanes at a sync; see [`PlantedFault`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Misdeed {
-    /// They do not wait.
-    PassBy,
-    /// They spend fuel that others do not spend.
-    Spend,
+pub enum LaneFault {
+    /// The lanes skip the sync.
+    SkipSync,
+    /// The lanes spend fuel that the other lanes do not spend.
+    SpendFuel,
 }
 
-/// The way in which lanes run.
+/// How the lanes of a warp run.
 #[cfg_attr(not(fibres), allow(dead_code))]
 #[derive(Clone, Copy)]
 struct Lanes {
     order: LaneOrder,
-    planted: Option<Planted>,
+    planted: Option<PlantedFault>,
 }
 
-/// The unit of arenas, which gives them their alignment.
+/// The element type of arenas, which determines their alignment.
 type Unit = u128;
 
 /// The status of a job that no thread reached.
 const NOT_REACHED: u32 = 9;
 
-/// The native stack of a thread, on which calls and values nest.
+/// The native stack of a thread. Nested calls and values use it.
 const STACK: usize = 16 << 20;
 
 /// The emulated device.
 pub struct Emulated {
-    /// One for each thread, kept from launch to launch.
+    /// The arena of each thread, kept from launch to launch.
     arenas: Vec<Vec<Unit>>,
-    /// The lanes of a warp; `None` for one lane on each thread.
+    /// The mode of a whole warp; `None` runs one lane on each thread.
     lanes: Option<Lanes>,
 }
 
 impl Emulated {
-    /// A device of one warp per thread, each with one lane.
+    /// Creates a device with one warp per thread and one lane per warp.
     pub fn new(threads: NonZeroUsize) -> Emulated {
         Emulated {
             arenas: vec![Vec::new(); threads.get()],
@@ -111,8 +112,8 @@ impl Emulated {
         }
     }
 
-    /// A device of one warp with all its lanes. A launch fails if lanes break a rule of the
-    /// device's code. `None` except on Linux on x86-64, where fibres are implemented.
+    /// Creates a device with one warp and all its lanes. A launch fails if lanes break a rule of
+    /// the device code. Returns `None` except on Linux on x86-64, where fibres are implemented.
     pub fn warp(order: LaneOrder) -> Option<Emulated> {
         let lanes = Lanes {
             order,
@@ -124,8 +125,8 @@ impl Emulated {
         })
     }
 
-    /// The same warp with a planted fault.
-    pub fn with(mut self, fault: Planted) -> Emulated {
+    /// Adds a planted fault to a warp.
+    pub fn with(mut self, fault: PlantedFault) -> Emulated {
         if let Some(lanes) = &mut self.lanes {
             lanes.planted = Some(fault);
         }
@@ -133,12 +134,12 @@ impl Emulated {
     }
 }
 
-/// Runs jobs until no job is left.
+/// Runs jobs until none are left.
 ///
 /// # Safety
 ///
-/// The addresses of the launch must be of live memory with the sizes that docs/device.md requires,
-/// and the words of programs, inputs and jobs must come from the engine.
+/// Every address in the launch must be that of live memory with at least the size that
+/// docs/device.md requires. The words of programs, inputs and jobs must come from the engine.
 unsafe fn run_vm(launch: &Launch, lanes: Option<Lanes>) -> Result<(), String> {
     match lanes {
         #[cfg(fibres)]
@@ -155,8 +156,8 @@ unsafe fn run_vm(launch: &Launch, lanes: Option<Lanes>) -> Result<(), String> {
             };
             let mut message = [0u8; 512];
             let (at, room) = (message.as_mut_ptr(), message.len() as u64);
-            // SAFETY: the caller guarantees the launch. `words` is live, and `message` has `room`
-            // bytes.
+            // SAFETY: the caller guarantees the launch. `words` is live during the call, and
+            // `message` has `room` bytes.
             if unsafe { batt_vm_warp(launch, order, &words, at, room) } {
                 return Ok(());
             }
@@ -187,7 +188,7 @@ impl Device for Emulated {
     }
 
     fn memory(&self) -> u64 {
-        // The share of the host's memory that tests may use.
+        // The memory of the host that tests may use.
         4 << 30
     }
 
@@ -233,19 +234,20 @@ impl Device for Emulated {
                     arenas: arena.as_mut_ptr() as u64,
                     ..launch
                 };
-                // SAFETY: the addresses are of live buffers with the sizes that the launch states.
-                // Only these threads use them until they are joined. Each thread has an arena of
-                // its own; jobs, room in the output and counts are taken atomically. The words of
-                // programs, inputs and jobs come from the engine, which the VM trusts.
+                // SAFETY: every address in the launch is that of a live buffer with the stated
+                // size. Only these threads use the buffers until the scope joins the threads. Each
+                // thread has its own arena, and all threads access jobs, room in the output and
+                // counters atomically. The words of programs, inputs and jobs come from the engine,
+                // as the VM requires.
                 let work = move || unsafe { run_vm(&launch, lanes) };
                 let thread = thread::Builder::new().stack_size(STACK);
                 threads.push(thread.spawn_scoped(scope, work));
             }
             let ends = threads.into_iter().flatten().map(|thread| thread.join());
-            // No thread panics: the VM returns its errors.
+            // `join` never fails, because the VM returns its errors instead of panicking.
             ends.flatten().collect::<Vec<Result<(), String>>>()
         });
-        // One thread is enough to do all jobs.
+        // The launch succeeds if at least one thread started, because one thread can do all jobs.
         if ends.is_empty() {
             return Err(DeviceError::Launch("cannot start a thread".into()));
         }

@@ -1,15 +1,15 @@
-//! Diverging lanes (`device/alone.cuh`): functions without lane bodies on many elements give the
-//! same values as on the CPU, in any order of lanes.
+//! Diverging lanes (`device/alone.cuh`): if single lanes call functions that have no lane bodies,
+//! many elements have the same values as on the CPU, in any order of lanes.
 //!
-//! Two things show that single lanes made a call. A fault planted in `call_alone` is found. And
-//! calls of a primitive are counted: calls that lanes gave up are repeated in turn, so there are
-//! more calls than with one lane.
+//! Two checks show that single lanes made the calls. The emulator finds a fault planted in
+//! `call_alone`. And the calls of a primitive are counted: a call that a lane gives up is repeated
+//! in turn, so there are more calls than with one lane.
 
 use std::num::NonZeroUsize;
 
 use batt_arc::Grid;
 use batt_dsl::{Dialect, Limits, OwnedValue, Workspace};
-use batt_emulated::{Emulated, LaneOrder, Misdeed, Planted};
+use batt_emulated::{Emulated, LaneFault, LaneOrder, PlantedFault};
 use batt_engine::device::{
     Device, DeviceEntry, DeviceError, Inputs, JobAt, JobParam, LaunchSettings, Launcher, Programs,
     Shapes, entries, wire,
@@ -17,23 +17,24 @@ use batt_engine::device::{
 use batt_engine::{Compiled, RunError, Sample};
 use batt_lang::SolverFile;
 
-/// What happens to the calls that lanes make.
+/// How the number of calls by lanes compares with one lane.
 #[derive(Clone, Copy, PartialEq, Debug)]
 enum Expect {
-    /// They are made once.
+    /// Each call is made once.
     Kept,
     /// Some lanes give up their calls, which are repeated in turn.
     Again,
-    /// Lanes call for elements that a loop in turn would not reach.
+    /// Lanes make calls for elements that a loop in turn would not reach.
     Ahead,
 }
 use Expect::*;
 
-/// A program: what happens to its calls, the counted primitive, and its lines.
+/// A case: the expected number of calls, the counted primitive, and the call that the program
+/// makes.
 type Case = (Expect, &'static str, &'static str);
 
-/// Values made by lanes are kept: sets with and without slots, tuples, grids, rows from the middle
-/// of grids, values that are partly older than the call.
+/// Values that lanes make are kept: sets with and without slots, tuples, grids, rows from the
+/// middle of grids, and values with parts that are older than the call.
 const VALUES: &[Case] = &[
     (Kept, "toindices", "apply(toindices, OBJECTS)"),
     (Kept, "toindices", "apply(toindices, TUPLE)"),
@@ -49,7 +50,7 @@ const VALUES: &[Case] = &[
         "normalize",
         "combine(first(apply(normalize, TUPLE)), last(apply(normalize, TUPLE)))",
     ),
-    // A first launch stops at an object without order; diverging lanes all reach one.
+    // The first launch stops at an object whose order is missing; every diverging lane reaches one.
     (Ahead, "totuple", "apply(totuple, TUPLE)"),
     (Kept, "subgrid", "apply(rbind(subgrid, I), TUPLE)"),
     (Kept, "subgrid", "apply(rbind(subgrid, I), OBJECTS)"),
@@ -89,7 +90,7 @@ const VALUES: &[Case] = &[
         "divide",
         "apply(rbind(divide, THREE), interval(ZERO, 60, ONE))",
     ),
-    // Numbers of elements close to the number of lanes.
+    // The number of elements is close to the number of lanes.
     (
         Kept,
         "divide",
@@ -233,14 +234,14 @@ const FAULTS: &[Case] = &[
         "divide",
         "prapply(divide, interval(ZERO, 10, ONE), interval(-4, 20, ONE))",
     ),
-    // All elements of a set fail in the same way, or some of them do.
+    // All elements of a set fail in the same way, or some of them fail.
     (Kept, "repeat", "apply(rbind(repeat, I), asindices(I))"),
     (
         Kept,
         "divide",
         "apply(fork(divide, first, last), asindices(I))",
     ),
-    // After a fault, no further functions are made.
+    // After a fault, no further functions are created.
     (
         Ahead,
         "lbind",
@@ -248,7 +249,7 @@ const FAULTS: &[Case] = &[
     ),
 ];
 
-/// Calls that make numbered functions, or run out of room, are made in turn.
+/// Calls that create numbered functions, or that run out of room, are made in turn.
 const IN_TURN: &[Case] = &[
     (
         Again,
@@ -265,7 +266,7 @@ const IN_TURN: &[Case] = &[
         "lbind",
         "size(apply(rbind(repeat, TWO), apply(lbind(lbind, add), interval(ZERO, 20, ONE))))",
     ),
-    // Functions that are not kept do not matter.
+    // Functions that are dropped again are no obstacle.
     (
         Kept,
         "lbind",
@@ -283,7 +284,8 @@ const IN_TURN: &[Case] = &[
     ),
 ];
 
-/// A lane leaves many elements inside one of its own to all lanes, but not up to 31.
+/// A lane passes inner loops with many elements on to all lanes, but runs those with up to 31
+/// elements itself.
 const NESTED: &[Case] = &[
     (
         Again,
@@ -337,7 +339,7 @@ const NESTED: &[Case] = &[
     ),
 ];
 
-/// Tokpidjin has nans, each of which is a distinct object.
+/// Tokpidjin has NaNs, each of which is a distinct object.
 const NANS: &[Case] = &[
     (
         Again,
@@ -351,7 +353,8 @@ const NANS: &[Case] = &[
     ),
 ];
 
-/// Names for values of many cases. None of them needs an order of a set that a first launch lacks.
+/// Names for values that many cases use. None of them needs a set order that the first launch
+/// lacks.
 const NAMES: [(&str, &str); 5] = [
     ("OBJECTS", "objects(I, T, F, F)"),
     ("TUPLE", "order(objects(I, T, F, F), ulcorner)"),
@@ -363,7 +366,7 @@ const NAMES: [(&str, &str); 5] = [
     ("BELOW", "index(I, (99, 99))"),
 ];
 
-/// The text of a program that makes a call.
+/// Returns the text of a program that makes a call.
 fn program_of(call: &str) -> String {
     let used = NAMES.iter().filter(|(name, _)| call.contains(name));
     let made: String = used
@@ -372,7 +375,7 @@ fn program_of(call: &str) -> String {
     format!("def f(I):\n{made}    O = {call}\n    return O\n")
 }
 
-/// A grid with many small objects.
+/// Returns a grid with many small objects.
 fn grid() -> Grid {
     let row = |i: u8| {
         (0..10)
@@ -392,10 +395,14 @@ fn on_cpu(program: &Compiled, grid: &Grid) -> Result<OwnedValue, RunError> {
     })
 }
 
-/// The outcome of a program, and how often a primitive was called in how many launches.
-type Told = (Result<OwnedValue, RunError>, u64, usize);
+/// The outcome of a program, the number of calls of a primitive, and the number of launches.
+type DeviceRun = (Result<OwnedValue, RunError>, u64, usize);
 
-fn on_device(device: &mut dyn Device, program: &Compiled, op: &str) -> Result<Told, DeviceError> {
+fn on_device(
+    device: &mut dyn Device,
+    program: &Compiled,
+    op: &str,
+) -> Result<DeviceRun, DeviceError> {
     let grid = grid();
     let sample = Sample {
         demos: &[],
@@ -437,7 +444,7 @@ fn on_device(device: &mut dyn Device, program: &Compiled, op: &str) -> Result<To
     Ok((value, calls, done.times().launches as usize))
 }
 
-/// Checks a case in all orders of lanes.
+/// Checks a case in every order of lanes.
 fn check(dialect: Dialect, case: &Case) {
     let (expect, op, call) = *case;
     let file = SolverFile::parse_in(&program_of(call), "test.py", Some(dialect));
@@ -461,14 +468,14 @@ fn check(dialect: Dialect, case: &Case) {
             Ahead => assert!(calls >= in_turn, "{call}, {order:?}: {calls}"),
         }
     }
-    // Without elements there are no calls.
+    // Cases without elements make no calls, so a planted fault has no effect.
     if in_turn == 0 {
         return;
     }
-    let planted = Planted {
+    let planted = PlantedFault {
         function: c"call_alone",
         lanes: 1 << 5,
-        what: Misdeed::Spend,
+        what: LaneFault::SpendFuel,
     };
     let warp = Emulated::warp(LaneOrder::Up).map(|warp| warp.with(planted));
     let error = on_device(&mut warp.expect("a warp"), &program, op).expect_err(call);

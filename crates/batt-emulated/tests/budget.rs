@@ -1,7 +1,6 @@
-//! A run that a device finishes takes the CPU at most `STEPS_PER_FUEL` steps for each unit of its
-//! fuel.
+//! A run that a device finishes takes the CPU at most `STEPS_PER_FUEL` steps per unit of fuel.
 //!
-//! The lanes of a warp share work, and so share fuel. The tests use all lanes for this reason.
+//! The lanes of a warp share work and therefore fuel, so the tests use all lanes.
 
 use std::path::Path;
 
@@ -18,27 +17,28 @@ use batt_lang::SolverFile;
 struct Cost {
     steps: u64,
     fuel: u64,
-    /// Whether it failed on the CPU.
+    /// Whether the run failed on the CPU.
     failed: bool,
 }
 
-/// Fuel added to every run, since the CPU may take some steps to detect that a first call fails.
-const START: u64 = 8;
+/// Fuel added to every run, because the CPU may take some steps to detect that the first call
+/// fails.
+const START_FUEL: u64 = 8;
 
 impl Cost {
-    /// Steps per unit of fuel.
+    /// Returns the CPU's steps per unit of fuel.
     fn ratio(&self) -> u64 {
-        self.steps.div_ceil(START + self.fuel)
+        self.steps.div_ceil(START_FUEL + self.fuel)
     }
 
-    /// Steps per unit of fuel of what another run takes beyond this one.
-    fn ratio_of_more(&self, more: &Cost) -> u64 {
+    /// Returns the CPU's steps per unit of fuel for the part of another run that exceeds this one.
+    fn ratio_beyond(&self, more: &Cost) -> u64 {
         let fuel = more.fuel.saturating_sub(self.fuel);
         (more.steps.saturating_sub(self.steps)).div_ceil(fuel.max(1))
     }
 }
 
-/// Programs on samples.
+/// Programs on samples, with their results on a device.
 struct Runs<'a> {
     programs: Vec<Compiled>,
     samples: &'a [Sample<'a>],
@@ -46,7 +46,7 @@ struct Runs<'a> {
 }
 
 impl<'a> Runs<'a> {
-    /// All programs of a text on all samples; `None` where there are no warps.
+    /// Runs all programs of a text on all samples. Returns `None` if warps are not supported.
     fn new(dialect: Dialect, text: &str, samples: &'a [Sample<'a>]) -> Option<Runs<'a>> {
         let Some(mut device) = Emulated::warp(LaneOrder::Up) else {
             println!("skipped: lanes are switched on Linux on x86-64 alone");
@@ -84,7 +84,7 @@ impl<'a> Runs<'a> {
         })
     }
 
-    /// The cost of a program on a sample, if the device finished it.
+    /// Returns the cost of a program on a sample; `None` if the device did not finish it.
     fn cost(&self, program: usize, sample: usize) -> Option<Cost> {
         let at = program * self.samples.len() + sample;
         self.done.job(at).ok()?;
@@ -113,8 +113,8 @@ fn is_heavy() -> bool {
     std::env::var_os("BATT_HEAVY").is_some_and(|value| value != "0")
 }
 
-/// The solvers of the corpus on inputs of any task. For measurements, the file `BATT_SOLVERS` on
-/// one of `BATT_EVERY` inputs of the tasks in `BATT_TASKS`.
+/// Runs the solvers of the corpus on inputs of all tasks. For measurements, runs those of the file
+/// `BATT_SOLVERS` on one of `BATT_EVERY` inputs of the tasks in `BATT_TASKS`.
 #[test]
 fn solvers_stay_within_the_steps_for_their_fuel() {
     let text = match std::env::var("BATT_SOLVERS") {
@@ -165,7 +165,7 @@ fn solvers_stay_within_the_steps_for_their_fuel() {
     assert!(most.0 <= STEPS_PER_FUEL);
 }
 
-/// Arguments, most of them far larger than those of solvers.
+/// Arguments, most of them far larger than those in solvers.
 const ARGUMENTS: [&str; 29] = [
     "I",
     "upscale(I, FOUR)",
@@ -192,14 +192,14 @@ const ARGUMENTS: [&str; 29] = [
     "repeat(upscale(I, FOUR), TEN)",
     "repeat(asindices(I), TEN)",
     "totuple(asobject(I))",
-    // Functions with bodies for lanes that iterate over their argument.
+    // Functions with lane bodies that iterate over their argument.
     "numcolors",
     "uppermost",
     "matcher(identity, asindices(I))",
     "rbind(contained, totuple(asobject(I)))",
 ];
 
-/// The same argument in tokpidjin.
+/// Returns the same argument in tokpidjin.
 fn in_tokpidjin(argument: &str) -> String {
     match argument {
         "objects(I, T, F, F)" => "o_g(I, R4)".to_owned(),
@@ -209,10 +209,11 @@ fn in_tokpidjin(argument: &str) -> String {
     }
 }
 
-/// The arguments for primitives with many parameters.
-const FEWER: [usize; 12] = [0, 1, 3, 4, 5, 10, 12, 13, 15, 17, 18, 23];
+/// The positions of the arguments that are tried with primitives of many parameters.
+const FEWER_ARGUMENTS: [usize; 12] = [0, 1, 3, 4, 5, 10, 12, 13, 15, 17, 18, 23];
 
-/// Two programs for each choice of arguments: a primitive called once, and twice.
+/// Returns two programs for each choice of arguments: one calls the primitive once, the other
+/// twice.
 fn calls(op: &Op, every: usize) -> (String, Vec<String>) {
     let (name, arity) = (op.name, op.arity() as u32);
     let spelt = |k: usize| match op.dialect {
@@ -221,7 +222,7 @@ fn calls(op: &Op, every: usize) -> (String, Vec<String>) {
     };
     let arguments: Vec<String> = match arity {
         ..3 => (0..ARGUMENTS.len()).map(spelt).collect(),
-        _ => FEWER.map(spelt).to_vec(),
+        _ => FEWER_ARGUMENTS.map(spelt).to_vec(),
     };
     let (mut text, mut calls) = (String::new(), Vec::new());
     for choice in (0..arguments.len().pow(arity)).step_by(every) {
@@ -240,9 +241,9 @@ fn calls(op: &Op, every: usize) -> (String, Vec<String>) {
     (text, calls)
 }
 
-/// Calls every primitive with large arguments, in all combinations (`BATT_HEAVY`) or a few. No call
-/// may take the CPU more steps than its fuel allows, nor may a second call, which finds caches
-/// filled. `BATT_OPS` limits the primitives for measurements.
+/// Calls every primitive with large arguments, in all combinations (`BATT_HEAVY`) or some. No call
+/// may take the CPU more steps than its fuel allows. Neither may a second call, which finds filled
+/// caches. For measurements, `BATT_OPS` selects primitives.
 fn calls_stay_within_the_steps_for_their_fuel(dialect: Dialect) {
     let cells = |cell: fn(usize, usize) -> usize| {
         let row = |i| (0..30).map(|j| cell(i, j) as u8).collect();
@@ -286,7 +287,7 @@ fn calls_stay_within_the_steps_for_their_fuel(dialect: Dialect) {
                 };
                 let mut ratio = once.ratio();
                 if !twice.failed {
-                    ratio = ratio.max(once.ratio_of_more(&twice));
+                    ratio = ratio.max(once.ratio_beyond(&twice));
                 }
                 measured += 1;
                 if ratio >= worst.0 {
@@ -316,8 +317,8 @@ fn calls_in_tokpidjin_stay_within_the_steps_for_their_fuel() {
     calls_stay_within_the_steps_for_their_fuel(Dialect::Tokpidjin);
 }
 
-/// The CPU searches a tuple from its beginning for each value. A device must pay fuel for that, or
-/// leave the run, whichever way it searches.
+/// The CPU searches a tuple from its beginning for each value. However a device searches, it must
+/// pay fuel for that or give up the run.
 #[test]
 fn a_search_through_a_tuple_costs_fuel() {
     let rows: Vec<Vec<u8>> = (0..30).map(|i| vec![i % 10; 30]).collect();

@@ -1,4 +1,4 @@
-//! The vectors computed by CPython, on the emulated device.
+//! Checks the emulated device against the vectors that CPython computed.
 
 use std::fs;
 use std::num::NonZeroUsize;
@@ -33,7 +33,7 @@ fn no_outcome_differs_from_python() {
     assert_eq!(found.unfinished.iter().filter(broken).count(), 0);
 }
 
-/// Functions inside tuples and sets, calls of results, programs, and a batt.
+/// A device takes functions inside tuples and sets, calls of results, programs, and batts.
 #[test]
 fn every_kind_of_case_can_be_sent() {
     let compose = r#"{"args":[{"f":"rbind(add, TWO)"},{"f":"double"}],"call":[4],"out":10}

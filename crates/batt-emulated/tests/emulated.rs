@@ -11,7 +11,7 @@ use batt_engine::device::{
 use batt_engine::{Compiled, RunError, Sample, Verdict};
 use batt_lang::SolverFile;
 
-/// Programs of one grid.
+/// Programs that take one grid.
 const PROGRAMS: &str = "
 def a(I):
     x1 = add(ONE, TWO)

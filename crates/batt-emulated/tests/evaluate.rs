@@ -10,7 +10,7 @@ use batt_engine::device::{Device, DeviceOptions, DeviceReport, ScoreOptions, sco
 use batt_engine::{Compiled, EvalOptions, Job, Judged, Sample, Values, Verdict, evaluate_on};
 use batt_lang::SolverFile;
 
-/// Solvers besides those of the corpus: parameters in any order, and one that does not exist.
+/// Solvers in addition to the corpus, with parameters in any order and with an unknown parameter.
 const MORE: &str = "
 def odd_one(C, I):
     x1 = equality(C, I)
@@ -54,16 +54,16 @@ fn device(chunk: usize, verify: f64) -> DeviceOptions {
     }
 }
 
-type Told = (Verdict, Option<OwnedValue>);
+type Evaluated = (Verdict, Option<OwnedValue>);
 
 fn run(
     count: usize,
     values: Values,
     chunk: usize,
     verify: f64,
-) -> (Vec<Told>, Option<DeviceReport>) {
+) -> (Vec<Evaluated>, Option<DeviceReport>) {
     with_corpus(|programs, samples| {
-        // An order other than that in which devices get programs.
+        // The order of the jobs differs from the order in which devices get programs.
         let jobs: Vec<Job<'_>> = samples
             .iter()
             .flat_map(|sample| {
@@ -143,8 +143,8 @@ fn scores_are_the_same() {
     }
 }
 
-/// With fewer steps for the CPU there is less fuel for devices, and the results are the same. With
-/// very few, devices are not used.
+/// If the CPU has fewer steps, devices have less fuel, and the results are the same. With very few
+/// steps, devices are not used.
 #[test]
 fn scores_within_fewer_steps() {
     with_corpus(|programs, samples| {

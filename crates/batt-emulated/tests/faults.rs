@@ -26,7 +26,8 @@ fn options(chunk: usize, verify: f64) -> ScoreOptions {
     }
 }
 
-/// The scores of the corpus on some inputs, in chunks of a given size, and the use of the device.
+/// Returns the scores of the corpus on some inputs, in chunks of a given size, and the use of the
+/// device.
 fn scores(faults: Option<&str>, chunk: usize, verify: f64) -> (Vec<Judged>, Option<DeviceUsage>) {
     let file = SolverFile::parse_in(corpus::SOLVERS, "solvers.py", Some(Dialect::ArcDsl));
     let programs: Vec<Compiled> = file.programs.iter().map(Compiled::new).collect();
@@ -76,9 +77,9 @@ fn faults_change_nothing() {
     }
 }
 
-/// The CPU does the runs of a device that fails, and the report counts them.
+/// The CPU does the runs of a failing device, and the report counts them.
 #[test]
-fn what_a_failing_device_leaves_is_counted() {
+fn runs_that_a_failing_device_leaves_are_counted() {
     for (faults, finished) in [("launch@1", 1), ("lost@1", 0)] {
         let script: Script = faults.parse().expect("a script");
         let mut devices: Vec<Box<dyn Device>> =
@@ -99,9 +100,9 @@ fn what_a_failing_device_leaves_is_counted() {
     }
 }
 
-/// Well-formed wrong answers are found only by verification.
+/// Only verification finds well-formed wrong answers.
 #[test]
-fn nonsense_does_no_harm_if_verified() {
+fn garbage_results_do_no_harm_if_verified() {
     let (expected, _) = scores(None, 100, 0.0);
     let faults: Vec<String> = (0..100).map(|k| format!("garbage@{k}")).collect();
     for faults in ["garbage@0", "garbage@1,garbage@2,lost@4", &faults.join(",")] {
@@ -121,7 +122,7 @@ fn one_giant_batch() {
     }
 }
 
-/// Batches without jobs, with one, and with more output than there is room for.
+/// A device takes batches without jobs, with one job, and with more output than there is room for.
 #[test]
 fn batches_of_any_size() {
     let text = "def same(I):\n    return I\n";
@@ -156,7 +157,7 @@ fn batches_of_any_size() {
             assert_eq!(done.len(), count);
             assert!(done.error.is_none());
             assert!((0..count).all(|k| done.job(k).is_ok()));
-            // The first launch has room for outputs of usual size.
+            // The first launch only has room for outputs of the usual size.
             let launches = done.times().launches;
             assert_eq!(launches, if count == most { 2 } else { 1 });
         }

@@ -98,8 +98,8 @@ def batt(task_id, S, I, C, log_path):
     return o, s
 ";
 
-/// A batt of which a device leaves parts to the CPU: too much memory, values that are too large,
-/// unsupported locations. Steps shared with other solvers still run on the device for those.
+/// A batt of which a device returns parts to the CPU: they need too much memory, have too large
+/// values, or use unsupported locations. The device still runs the steps that other solvers share.
 const LARGE: &str = "
 def batt(task_id, S, I, C, log_path):
     s = []
@@ -128,7 +128,7 @@ def batt(task_id, S, I, C, log_path):
     return o, s
 ";
 
-/// The same with a set of closures, whose order depends on their numbers.
+/// The same kind of batt with a set of closures, whose order depends on their numbers.
 const CLOSURES: &str = "
 def batt(task_id, S, I, C, log_path):
     s = []
@@ -153,8 +153,8 @@ def batt(task_id, S, I, C, log_path):
     return o, s
 ";
 
-/// A candidate that uses up the limit of steps while solving. In the comparison it would fail
-/// earlier, but the comparison has no steps left.
+/// A batt whose candidate uses up the limit of steps while solving. In the comparison it would fail
+/// earlier, but no steps are left for the comparison.
 const EXPENSIVE: &str = "
 def batt(task_id, S, I, C, log_path):
     s = []
@@ -174,7 +174,7 @@ def batt(task_id, S, I, C, log_path):
 ";
 
 /// Python compares each key before it computes the next one. So it fails at the second key, which
-/// is not a number, before the third, which does not exist.
+/// is not a number, before it computes the third, which fails as well.
 const FAULTS: &str = "
 def batt(task_id, S, I, C, log_path):
     s = []
@@ -208,7 +208,7 @@ fn with_work<T>(body: impl FnOnce(&[CompiledBatt], &[Sample<'_>]) -> T) -> T {
     let mut samples: Vec<Sample<'_>> = pairs
         .map(|(task, _, pair)| Sample::new(task, pair))
         .collect();
-    // Some samples have their input as the answer, and some have no answer.
+    // Some samples have their input as the output, and some have no known output.
     for sample in samples.iter_mut().step_by(3) {
         sample.expected = Some(sample.input);
     }
@@ -269,7 +269,7 @@ fn options(threads: usize, chunk: usize) -> MegaOptions {
         threads: NonZeroUsize::new(threads),
         device: DeviceOptions {
             chunk: NonZeroUsize::new(chunk),
-            // Enough fuel for large values.
+            // Large values need this much fuel.
             settings: LaunchSettings {
                 fuel: 300_000,
                 ..LaunchSettings::default()
@@ -368,7 +368,7 @@ fn a_device_leaves_only_the_unsupported_parts_of_a_batt() {
     let device = report.device.expect("devices were used");
     assert_eq!(device.runs.total(), device.runs.finished());
     let left = |reason: Reason| device.entries.left[reason.index()];
-    // For each of the two batts on 60 samples: values that are too large, and their scores; ...
+    // Each of the two batts runs on 60 samples. Too large values and their scores are left ...
     let large = [Reason::Arena, Reason::Fuel, Reason::Size].map(left);
     let large = large.iter().sum::<u64>();
     assert!(large >= 3 * 2 * 60, "{:?}", device.entries);
@@ -376,7 +376,7 @@ fn a_device_leaves_only_the_unsupported_parts_of_a_batt() {
     assert_eq!(left(Reason::Odd), (2 * 2 + 1) * 60);
 }
 
-/// All lanes agree on the parts that they leave.
+/// All lanes agree on the parts that they leave to the CPU.
 #[test]
 fn a_warp_changes_nothing() {
     let Some(device) = Emulated::warp(LaneOrder::Shuffled(7)) else {
@@ -427,7 +427,7 @@ fn repeated_runs_have_the_same_results() {
     }
 }
 
-/// A device on which launches fail at regular intervals, and that may be lost after some launches.
+/// A device whose launches fail at regular intervals, and that may be lost after some launches.
 struct Faulty {
     device: Emulated,
     launches: usize,
@@ -481,7 +481,7 @@ fn a_device_that_fails_changes_nothing() {
     }
 }
 
-/// A device with wrong answers, as if it had a bug.
+/// A device that returns wrong results, as if it had a bug.
 struct Wrong(Emulated);
 
 impl Device for Wrong {
@@ -495,7 +495,7 @@ impl Device for Wrong {
 
     fn run(&mut self, batch: &Batch<'_>) -> Result<Launched, DeviceError> {
         let mut launched = self.0.run(batch)?;
-        // The fault of every entry that begins a job's output.
+        // Changes the fault and the hash of the first entry in each job's output.
         for job in 0..launched.results.len() / 4 {
             if launched.results[4 * job] == 0 {
                 let at = launched.results[4 * job + 1] as usize;
@@ -519,15 +519,15 @@ fn wrong_answers_are_found() {
     let device = report.device.expect("devices were used");
     assert!(device.differing > 0);
     assert!(!device.mismatches.is_empty() && device.mismatches.len() <= 10);
-    // The repeated run counts.
+    // The CPU's results count.
     let (_, lines) = run(&mut [], &options, 0);
     assert!(found == lines);
 }
 
 #[test]
 fn runs_with_malformed_results_fall_back_to_the_cpu() {
-    struct Garbled(Emulated);
-    impl Device for Garbled {
+    struct Malformed(Emulated);
+    impl Device for Malformed {
         fn name(&self) -> String {
             "garbled".to_owned()
         }
@@ -542,14 +542,14 @@ fn runs_with_malformed_results_fall_back_to_the_cpu() {
             Ok(launched)
         }
     }
-    let mut devices: Vec<Box<dyn Device>> = vec![Box::new(Garbled(Emulated::default()))];
+    let mut devices: Vec<Box<dyn Device>> = vec![Box::new(Malformed(Emulated::default()))];
     let (report, found) = run(&mut devices, &options(2, 40), 0);
     assert_eq!(found.len(), report.runs);
     let device = report.device.expect("devices were used");
     assert!(device.runs.left[Reason::Broken.index()] > 0);
 }
 
-/// Devices with one lane and, if supported, with all lanes.
+/// Returns devices with one lane and, if supported, with all lanes.
 fn devices_of_all_kinds() -> Vec<Box<dyn Device>> {
     let mut devices = emulated(1);
     match Emulated::warp(LaneOrder::Up) {
@@ -586,9 +586,9 @@ fn impossible_limits_keep_devices_unused() {
     assert!(report.device.is_none());
 }
 
-/// A batt of one solver with many cheap steps, and of solvers that do nothing, whose limits add to
-/// those of the run.
-fn frugal(steps: usize) -> Batt {
+/// Returns a batt of one solver with many cheap steps, and of solvers that do nothing but add their
+/// limits to those of the run.
+fn many_cheap_steps(steps: usize) -> Batt {
     let mut text =
         "def batt(task_id, S, I, C, log_path):\n    s = []\n    o = []\n    t1 = asindices(I)\n"
             .to_owned();
@@ -606,7 +606,7 @@ fn frugal(steps: usize) -> Batt {
 }
 
 /// The CPU has limits for each solver. A run on a device has the sum of its solvers' limits, but no
-/// solver may use more than its own.
+/// solver may exceed its own.
 #[test]
 fn no_solver_uses_the_limits_of_others() {
     let grids = [3, 6, 9, 11].map(|side| {
@@ -618,10 +618,10 @@ fn no_solver_uses_the_limits_of_others() {
         input,
         expected: None,
     });
-    let batts = [CompiledBatt::new(&frugal(8000))];
+    let batts = [CompiledBatt::new(&many_cheap_steps(8000))];
     let options = options(2, 40);
     let (expected, lines) = run_batts(&batts, &samples, &mut [], &options, 0);
-    // The candidates of the two larger solvers.
+    // The candidates of the solver on the two larger grids.
     assert_eq!(expected.faults, [(Fault::Steps, 2)]);
     for device in devices_of_all_kinds() {
         let name = device.name();
@@ -635,7 +635,7 @@ fn no_solver_uses_the_limits_of_others() {
 }
 
 #[test]
-fn stopping_leaves_a_prefix() {
+fn cancelling_delivers_a_prefix() {
     let (_, lines) = run(&mut [], &options(2, 1), 0);
     with_work(|batts, samples| {
         let stop = Cancel::new();

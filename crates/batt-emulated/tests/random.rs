@@ -1,5 +1,5 @@
-//! Random batts of random solvers and differs have the same results on devices and on CPU cores,
-//! for any number of threads.
+//! Random batts of random solvers and differs have the same results on devices and on the CPU, for
+//! any number of threads.
 
 use std::num::NonZeroUsize;
 
@@ -14,7 +14,7 @@ use batt_lang::card::{self, CardDonor, CardOptions};
 use batt_lang::{Batt, OnError, Operand, Program, ProgramBuilder, SplitMix64, StepId, StepKind};
 use batt_testing::generate::{self, Choices};
 
-/// The number of batts, each run on a few samples.
+/// Returns the number of batts, each run on a few samples.
 fn count() -> u64 {
     match std::env::var_os("BATT_HEAVY") {
         Some(_) => 20_000,
@@ -22,14 +22,14 @@ fn count() -> u64 {
     }
 }
 
-/// The number of the first batt. `BATT_SEED` selects other batts.
+/// Returns the number of the first batt. `BATT_SEED` selects other batts.
 fn first() -> u64 {
     let seed = std::env::var("BATT_SEED").ok();
     seed.map_or(0, |seed| seed.parse().expect("BATT_SEED is a number"))
 }
 
-/// Two devices: emulated ones with one lane; with `BATT_DEVICE=warp` all lanes of a warp in a
-/// random order; with `BATT_DEVICE=cuda` two logical devices on a GPU.
+/// Returns two emulated devices with one lane. `BATT_DEVICE=warp` selects all lanes of a warp in a
+/// random order, and `BATT_DEVICE=cuda` two logical devices on a GPU.
 fn two_devices() -> Vec<Box<dyn Device>> {
     fn boxed(device: impl Device + 'static) -> Box<dyn Device> {
         Box::new(device)
@@ -54,15 +54,15 @@ fn bytes(random: &mut SplitMix64, most: u64) -> Vec<u8> {
     (0..len).map(|_| random.number() as u8).collect()
 }
 
-/// For each step of a program, the program with that step's value as its result, which shows a
-/// wrong value at its step.
+/// Returns a program for each step of a program, with the value of that step as its result, so that
+/// a failure shows the first wrong step.
 fn values_of_steps(program: &Program) -> Vec<Program> {
     let number = |operand: &Operand| match operand {
         Operand::Step(id) => Some(id.index()),
         _ => None,
     };
     let slices = (0..program.steps().len()).map(|last| {
-        // The operands of a step come before it, so one pass from the end finds all steps.
+        // The operands of a step come before it, so one pass from the end finds all needed steps.
         let mut needed = vec![false; last + 1];
         needed[last] = true;
         for step in (0..=last).rev() {
@@ -92,8 +92,8 @@ fn values_of_steps(program: &Program) -> Vec<Program> {
     slices.collect()
 }
 
-/// A batt of random solvers, and one that returns the input. The differs are random, too, where the
-/// dialect has random programs that use `C`.
+/// Returns a batt of random solvers and one solver that returns the input. The differs are random
+/// as well if random programs of the dialect use `C`.
 fn batt(random: &mut SplitMix64, dialect: Dialect) -> (Batt, OnError) {
     let mut programs = |count: u64| -> Vec<Program> {
         let programs = 0..random.below(count);
@@ -127,7 +127,7 @@ fn batt(random: &mut SplitMix64, dialect: Dialect) -> (Batt, OnError) {
     (merged.expect("one dialect").batt, on_error)
 }
 
-/// The steps of an entry as text, for the message of a failure.
+/// Returns the steps of an entry as text, for failure messages.
 fn steps_of(batt: &Batt, entry: usize) -> String {
     let outputs = batt.outputs.iter().map(|o| (&o.steps, &o.value));
     let scores = batt.scores.iter().map(|s| (&s.steps, &s.value));
@@ -160,7 +160,8 @@ fn random_batts_are_the_same_everywhere() {
             input: grids[0].clone(),
             output: Some(grids[1].clone()),
         }];
-        // In one sample the input is the answer, in one it is not, and one has no answer.
+        // In one sample the input is the expected output, in one it is not, and one has no known
+        // output.
         let expected = [Some(&grids[1]), Some(&grids[0]), None];
         let samples: Vec<Sample<'_>> = grids[1..]
             .iter()

@@ -1,5 +1,5 @@
-//! A warp with all its lanes has the same results as one lane, in any order of lanes, and lanes
-//! that do not wait for each other are found.
+//! A warp with all its lanes has the same results as one lane, in any order of lanes. Lanes that do
+//! not wait for each other are found.
 
 use std::fs;
 use std::num::NonZeroUsize;
@@ -8,14 +8,14 @@ use std::path::Path;
 use batt_arc::corpus;
 use batt_conformance::{Unfinished, check_on_device};
 use batt_dsl::Dialect;
-use batt_emulated::{Emulated, LaneOrder, Misdeed, Planted};
+use batt_emulated::{Emulated, LaneFault, LaneOrder, PlantedFault};
 use batt_engine::Cancel;
 use batt_engine::device::{Device, DeviceReport, Reason, ScoreOptions, score_table};
 use batt_engine::{Compiled, Judged, Sample, Verdict};
 use batt_lang::SolverFile;
 use tempfile::TempDir;
 
-/// A warp; `None`, with a message, if warps are not supported.
+/// Returns a warp; `None`, with a message, if warps are not supported.
 fn warp(order: LaneOrder) -> Option<Emulated> {
     let warp = Emulated::warp(order);
     if warp.is_none() {
@@ -24,7 +24,7 @@ fn warp(order: LaneOrder) -> Option<Emulated> {
     warp
 }
 
-/// The scores of each solver of the corpus on every `step`-th input of all tasks.
+/// Returns the scores of each solver of the corpus on every `step`-th input of all tasks.
 fn corpus_scores(device: Option<Emulated>, step: usize) -> (Vec<Judged>, Option<DeviceReport>) {
     let file = SolverFile::parse_in(corpus::SOLVERS, "solvers.py", Some(Dialect::ArcDsl));
     assert!(file.is_clean(), "{:?}", file.diagnostics);
@@ -54,7 +54,7 @@ fn corpus_in(order: LaneOrder) {
     assert_eq!(report.devices[0].errors, [""; 0]);
     let differing = found.iter().zip(&expected).position(|(a, b)| a != b);
     assert_eq!(differing, None, "{order:?}");
-    // The CPU does not run everything.
+    // The device runs most of the solvers.
     assert!(report.runs.finished() > report.runs.total() / 2);
     assert_eq!(report.runs.left[Reason::Broken.index()], 0);
 }
@@ -74,14 +74,14 @@ fn the_corpus_with_lanes_in_any_order() {
     corpus_in(LaneOrder::Shuffled(1));
 }
 
-/// A skipped sync is found: by wrong values if all lanes skip it, by lanes in different places if
-/// some do. A context that differs between lanes is found as well.
+/// A skipped sync is found: through wrong values if all lanes skip it, and through lanes in
+/// different places if some lanes do. Contexts that differ between lanes are found as well.
 #[test]
 fn planted_faults_are_found() {
     let (expected, _) = corpus_scores(None, 9);
     for order in [LaneOrder::Up, LaneOrder::Down, LaneOrder::Shuffled(5)] {
         let planted = |lanes, what| {
-            let fault = Planted {
+            let fault = PlantedFault {
                 // Mirrors and others end with a sync, after all lanes have written their cells.
                 function: c"grid_done",
                 lanes,
@@ -92,17 +92,17 @@ fn planted_faults_are_found() {
             let wrong = found.iter().zip(&expected).any(|(a, b)| a != b);
             Some((wrong, report.devices.remove(0).errors))
         };
-        let Some((wrong, errors)) = planted(u32::MAX, Misdeed::PassBy) else {
+        let Some((wrong, errors)) = planted(u32::MAX, LaneFault::SkipSync) else {
             return;
         };
         assert_eq!((wrong, errors.as_slice()), (true, &[] as &[String]));
         for (lanes, what, words) in [
-            (1, Misdeed::PassBy, "lane 0 is in"),
-            (1 << 31, Misdeed::PassBy, "lane 31 in"),
-            (1 << 7, Misdeed::Spend, "different contexts"),
+            (1, LaneFault::SkipSync, "lane 0 is in"),
+            (1 << 31, LaneFault::SkipSync, "lane 31 in"),
+            (1 << 7, LaneFault::SpendFuel, "different contexts"),
         ] {
             let (wrong, errors) = planted(lanes, what).expect("there are warps");
-            // The CPU has run those.
+            // The CPU has repeated these runs.
             assert!(!wrong);
             assert!(
                 errors.iter().any(|error| error.contains(words)),
@@ -110,10 +110,10 @@ fn planted_faults_are_found() {
             );
         }
         // A fault in a function that does not exist has no effect.
-        let fault = Planted {
+        let fault = PlantedFault {
             function: c"no_such_function",
             lanes: 1,
-            what: Misdeed::PassBy,
+            what: LaneFault::SkipSync,
         };
         let device = warp(order).map(|device| device.with(fault));
         let (found, report) = corpus_scores(device, 9);
@@ -128,7 +128,7 @@ fn planted_faults_are_found() {
 /// The approximate number of lines to take from each file of vectors.
 const SAMPLE: usize = 40;
 
-/// Some lines of each file of calls, spread over it.
+/// Copies some lines of each file of calls, spread over the file.
 fn sample(from: &Path, to: &Path) {
     fs::create_dir_all(to).expect("a folder");
     for entry in fs::read_dir(from).expect("a folder of vectors") {
@@ -141,8 +141,8 @@ fn sample(from: &Path, to: &Path) {
     }
 }
 
-/// Runs vectors without the fallback to the CPU: runs that the device leaves do not count. Returns
-/// the number of passed cases.
+/// Runs vectors without a fallback, so runs that the device does not complete are not counted.
+/// Returns the number of passed cases.
 fn conform(dir: &Path, order: LaneOrder) -> Option<usize> {
     let mut device = warp(order)?;
     let found = check_on_device(dir, &[], &mut device, false, |_, _| {}).expect("vectors");
@@ -172,7 +172,7 @@ fn primitives_have_the_same_outcome_as_in_python() {
     }
 }
 
-/// All vectors in three orders, which takes minutes.
+/// Runs all vectors in three orders of lanes, which takes minutes.
 #[test]
 fn everything_has_the_same_outcome_as_in_python() {
     let Some(shared) = batt_testing::shared("vectors").filter(|_| batt_testing::heavy()) else {

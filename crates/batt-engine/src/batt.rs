@@ -1,19 +1,19 @@
-//! Batts made ready to run: many solvers in one pass, with what they share computed once.
+//! Batts compiled for running: many solvers in one pass, with shared steps computed once.
 //!
-//! Faults stay where they happen. Each candidate and each score is an *entry* that knows its steps.
-//! When a step of a solver fails, those of its entries that need the step fail, and steps that only
-//! these entries need are skipped. So a batt never does more than its solvers would do one by one,
-//! and each solver ends as it would alone.
+//! A fault stays inside its solver. Each candidate and each score is an *entry* that knows its
+//! steps. When a step of a solver fails, the solver's entries that need this step fail, and the
+//! steps that only these entries need are skipped. So a batt never does more than its solvers would
+//! do one by one, and each solver ends as it would alone.
 //!
-//! Where an output is known, the differs also compare each candidate with it. These *comparisons*
-//! are the scores once more, with the expected grid as `C`. They share all steps that do not look
-//! at `C` with the scores, if it is known in time that they are wanted.
+//! Where the output is known, the differs also compare each candidate with it. These *comparisons*
+//! are the scores computed once more, with the expected grid as `C`. Scores and comparisons share
+//! all steps that do not depend on `C` if the run computes both.
 //!
-//! A run goes solver by solver. A step that several solvers share is computed by the first solver
-//! that needs it, and stays to the end of the run. The other steps of a solver are computed in a
-//! [region](Run::scoped) of their own: its entries are shown to the caller, then the next solver
-//! reuses the memory. Limits hold for each solver. A shared step is computed on limits of its own,
-//! and its cost is charged to each solver that needs it.
+//! A run computes one solver after the other. A step that several solvers share is computed by the
+//! first solver that needs it, and its value stays until the end of the run. The other steps of a
+//! solver are computed in a scoped [region](Run::scoped): the caller sees the entries, then the
+//! next solver reuses the memory. Limits hold for each solver. A shared step is computed within
+//! limits of its own, and its cost is charged to each solver that needs it.
 
 mod plan;
 mod twins;
@@ -28,12 +28,12 @@ use batt_lang::{Batt, OnError, StepId, batt};
 
 pub(crate) use self::plan::{Lists, Plan, Solver};
 use self::plan::{Part, PartSet, Work, entry_values};
-use crate::interpret::{RunError, SOME};
+use crate::interpret::{RunError, STACK_SLOTS};
 use crate::lower::Instruction;
 use crate::sample::{Sample, demos, grid};
 
-/// The memory limit of all shared steps of a batt together, in memory limits of a solver. It is far
-/// more than they need, and bounds the memory of a run.
+/// The memory limit of all shared steps of a batt together, as a multiple of a solver's memory
+/// limit. It is far more than shared steps need; it bounds the memory of a run.
 const MEMORY_OF_SHARED: usize = 16;
 
 /// A batt compiled once, to run many times, on any thread.
@@ -46,10 +46,10 @@ pub struct CompiledBatt {
     pub(crate) uses_samples: bool,
 }
 
-/// Which entries are wanted of a run.
+/// Selects the entries that a run computes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Goal {
-    /// Candidates and scores, with nothing to compare with: `C` is `None`.
+    /// Candidates and scores, without a grid to compare with: `C` is `None`.
     Solve,
     /// Comparisons only: the scores with the expected grid as `C`.
     Compare,
@@ -57,11 +57,11 @@ pub enum Goal {
     Both,
 }
 
-/// What is wanted of a run.
+/// The goal of a run and the solvers to run.
 #[derive(Clone, Copy)]
 struct Request<'a> {
     goal: Goal,
-    /// The solvers that are wanted; `None` for all.
+    /// Marks the solvers to run; `None` runs all.
     solvers: Option<&'a [bool]>,
 }
 
@@ -71,54 +71,55 @@ impl Request<'_> {
     }
 }
 
-/// What a thread needs to run batts, reused from run to run.
+/// The buffers of one thread that runs batts, reused from run to run.
 #[derive(Default)]
 pub struct BattWorker {
     pub(crate) workspace: Workspace,
     failed: Vec<Option<RunError>>,
-    /// Which slots of the current solver have their value.
+    /// Whether each slot of the current solver has its value.
     done: Vec<bool>,
-    /// The shared steps that have been computed.
+    /// The shared steps that this run has computed so far.
     shared: Vec<Option<Shared>>,
-    /// How long the last run took to compare.
+    /// The time that the last run spent on comparisons.
     pub(crate) comparing: Duration,
 }
 
-/// A shared step that has been computed.
+/// The result of a computed shared step.
 #[derive(Clone, Copy)]
 struct Shared {
-    /// Its cost, or why it has no value.
+    /// The cost of the step, or the fault if it failed.
     cost: Outcome<Cost>,
     fell_back: bool,
-    /// Whether it has been counted.
+    /// Whether [`StepCount`] includes it.
     counted: bool,
 }
 
 impl BattWorker {
-    /// Returns what profiled primitives have taken so far.
+    /// Returns what profiled primitives took in all runs so far.
     pub(crate) fn profile(&self) -> &Profile {
         self.workspace.profile()
     }
 }
 
-/// An entry of a batt that has been computed. Candidates come first, then scores, then comparisons.
+/// A computed entry of a batt. Candidates come first, then scores, then comparisons.
 #[derive(Clone, Copy)]
 pub struct BattEntry<'r> {
-    /// Its number among the entries.
+    /// Its position among the entries.
     pub number: usize,
-    /// Its value, or why it has none.
+    /// Its value, or the error if it failed.
     pub value: Result<Value<'r>, RunError>,
 }
 
-/// What one step did over many runs, for candidates and scores. Steps are always counted: that
+/// Counts of one step over many runs, for candidates and scores. Steps are always counted, which
 /// takes one addition each.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct StepCount {
-    /// Runs in which it was executed. In the others no entry needed it any more.
+    /// Runs that executed the step. In the other runs, every entry that needs it had already
+    /// failed.
     pub executed: u64,
-    /// Runs in which it failed.
+    /// Runs in which the step failed.
     pub failed: u64,
-    /// Runs in which it, or something it called, fell back to a default.
+    /// Runs in which the step, or a function it called, fell back to a default.
     pub fallbacks: u64,
 }
 
@@ -138,14 +139,14 @@ impl CompiledBatt {
         }
     }
 
-    /// Returns the same batt with another way to treat failing steps.
+    /// Returns the batt with another mode for failing steps.
     #[must_use]
     pub fn on_error(mut self, on_error: OnError) -> CompiledBatt {
         self.on_error = on_error;
         self
     }
 
-    /// Returns how failing steps are treated.
+    /// Returns the mode for failing steps.
     pub fn mode(&self) -> OnError {
         self.on_error
     }
@@ -185,7 +186,7 @@ impl CompiledBatt {
         self.solved() + self.scores
     }
 
-    /// Returns the entries that a goal asks for.
+    /// Returns the range of entries that a goal asks for.
     pub(crate) fn shown(&self, goal: Goal) -> Range<usize> {
         match goal {
             Goal::Solve => 0..self.solved(),
@@ -194,20 +195,20 @@ impl CompiledBatt {
         }
     }
 
-    /// Returns the step of the batt that a step or its twin stands for.
+    /// Returns the step itself, or the original of a twin.
     pub(crate) fn original(&self, step: u32) -> u32 {
         let twin = (step as usize).checked_sub(self.len());
         twin.map_or(step, |twin| self.plan.twins.of[twin])
     }
 
-    /// Runs the batt on a sample, shows each entry to `look`, and returns what `look` made of the
-    /// wanted ones, in the order of the entries.
+    /// Runs the batt on a sample, passes each entry to `look`, and returns the results of `look`
+    /// for the entries that `goal` asks for, in the order of the entries.
     ///
-    /// Entries are shown solver by solver, and are gone afterwards. Comparison solves first, and
-    /// inspecting a value caches facts about it: so all entries are shown, and the result for one
-    /// does not depend on which are wanted. `limits` hold for each solver, and once more for each
-    /// call of `look`, so that no solver takes anything from another. Only the clock is for the run
-    /// as a whole. `counts` has one entry for each step, or none at all.
+    /// Entries are passed solver by solver and are only valid during the call. Comparing solves
+    /// first, and inspecting a value caches facts about it. So `look` sees all entries that the run
+    /// computes, and the result for one entry does not depend on the goal. `limits` hold for each
+    /// solver, and once more for each call of `look`, so no solver uses up the limits of another.
+    /// Only the clock limits the run as a whole. `counts` has one element per step, or is empty.
     pub fn run<T>(
         &self,
         worker: &mut BattWorker,
@@ -227,8 +228,8 @@ impl CompiledBatt {
         )
     }
 
-    /// Runs as [`run`](CompiledBatt::run) does, but only the marked solvers. All their entries are
-    /// shown, whatever the goal.
+    /// Runs the marked solvers only, otherwise as [`run`](CompiledBatt::run) does. `look` sees all
+    /// entries that the run computes, not only those of the goal.
     #[allow(clippy::too_many_arguments)]
     pub(crate) fn run_only(
         &self,
@@ -306,7 +307,7 @@ impl CompiledBatt {
         )
     }
 
-    /// Runs the batt, and returns what `look` makes of the entries, in their order.
+    /// Runs the batt and returns the results of `look`, in the order of the entries.
     fn collect<T>(
         &self,
         worker: &mut BattWorker,
@@ -370,7 +371,7 @@ impl CompiledBatt {
         let solvers = || (0..).zip(&plan.solvers);
         let solvers = || solvers().filter(|(number, _)| request.wants(*number));
         workspace.run(self.dialect, limits, |run| {
-            // Slots do not count as memory here: each solver pays for its own.
+            // These slots do not count as memory, since each solver pays for its own slots.
             let mut slots = vec![Value::None; plan.steps.slots()];
             if let Err(fault) = self.prepare(run, &mut slots, inputs) {
                 let value = Err(RunError { fault, step: None });
@@ -383,7 +384,7 @@ impl CompiledBatt {
             run.bound_shared(limits.memory.saturating_mul(MEMORY_OF_SHARED));
             for (_, solver) in solvers() {
                 run.scoped(|run, outside| {
-                    let mut few = [Value::None; SOME];
+                    let mut few = [Value::None; STACK_SLOTS];
                     let own = match few.get_mut(..solver.slots) {
                         Some(few) => Ok(few),
                         None => run.slots(solver.slots),
@@ -408,7 +409,7 @@ impl CompiledBatt {
         });
     }
 
-    /// Puts inputs and literals in place.
+    /// Puts inputs and literals into their slots.
     fn prepare<'r>(
         &self,
         run: &mut Run<'r>,
@@ -420,7 +421,7 @@ impl CompiledBatt {
         steps.place_literals(run, slots)
     }
 
-    /// Makes `S`, `I`, `C`, and what stands for `C` in comparisons.
+    /// Makes the values of `S`, `I`, `C`, and of `C` in comparisons.
     fn inputs<'r>(
         &self,
         run: &mut Run<'r>,
@@ -439,10 +440,10 @@ impl CompiledBatt {
     }
 }
 
-/// The parameters of a batt's steps: those that its text has, and the expected grid.
+/// The number of parameters of a batt's steps: those in its text, and the expected grid.
 const PARAMS: usize = batt::PARAMS.len() + 1;
 
-/// Observes every step. The default does nothing, at no cost.
+/// Observes every step. The implementation for `()` does nothing, at no cost.
 trait Watch {
     fn before(&mut self, step: usize);
     fn after(&mut self, step: usize);
@@ -480,8 +481,8 @@ struct State<'a, W> {
 }
 
 impl<W: Watch> State<'_, W> {
-    /// Computes the candidate and the scores of a solver: its own steps, with values in `own`, and
-    /// the shared steps that are still missing, with values in `shared`. Returns the limits that
+    /// Computes the candidate and the scores of a solver. Values of the solver's own steps go into
+    /// `own`; shared steps that are not computed yet go into `shared`. Returns the limits that
     /// remain after the candidate.
     fn solve<'r, 's>(
         &mut self,
@@ -500,7 +501,8 @@ impl<W: Watch> State<'_, W> {
         let mut live = self.live(solver, 0..solver.solving);
         let mut rest = run.allowance();
         for (k, part) in parts.iter().enumerate() {
-            // The differs start from what the solver spent, but take nothing from each other.
+            // Each differ starts from what the candidate left, so differs do not use up each
+            // other's limits.
             run.allow(rest);
             self.work(run, outside, solver, part, &mut live, true, shared, own);
             if k == 0 {
@@ -513,8 +515,8 @@ impl<W: Watch> State<'_, W> {
         rest
     }
 
-    /// Computes what comparisons need and is still missing. Each may take what remains of the
-    /// limits after the candidate, so solving is the same with and without comparisons.
+    /// Computes the missing steps of the comparisons. Each comparison may use the limits that
+    /// remain after the candidate, so solving gives the same results with and without comparisons.
     fn compare<'r, 's>(
         &mut self,
         run: &mut Run<'s>,
@@ -534,7 +536,7 @@ impl<W: Watch> State<'_, W> {
         }
     }
 
-    /// Shows the entries of some parts.
+    /// Passes the entries of some parts to `look`.
     fn show<'s>(
         &self,
         run: &mut Run<'s>,
@@ -553,14 +555,14 @@ impl<W: Watch> State<'_, W> {
         }
     }
 
-    /// Returns those of some parts that have not failed.
+    /// Returns the parts in a range that have not failed.
     fn live(&self, solver: &Solver, parts: Range<usize>) -> PartSet {
         parts
             .filter(|&part| self.failed[solver.parts[part].entry as usize].is_none())
             .collect()
     }
 
-    /// Executes those steps of a part that one of the `live` parts needs.
+    /// Executes the steps of a part that at least one `live` part needs.
     #[allow(clippy::too_many_arguments)]
     #[inline(always)]
     fn work<'r, 's>(
@@ -609,7 +611,7 @@ impl<W: Watch> State<'_, W> {
         }
     }
 
-    /// Computes a shared step, unless it is there already. Returns its cost.
+    /// Computes a shared step unless an earlier solver has done so. Returns its cost.
     fn share<'r, 's>(
         &mut self,
         run: &mut Run<'s>,
@@ -620,7 +622,7 @@ impl<W: Watch> State<'_, W> {
     ) -> Outcome<Cost> {
         let steps = &self.batt.plan.steps;
         let mut known = match self.shared[step] {
-            // Usually there is nothing more to do.
+            // The usual case: the step is computed and counted already.
             Some(known) if known.counted || !counts => return known.cost,
             Some(known) => known,
             None => {
@@ -656,13 +658,13 @@ impl<W: Watch> State<'_, W> {
         slots: &[Value<'r>],
     ) -> (Outcome<Value<'r>>, bool) {
         let fallbacks = run.fallbacks();
-        // No entry needs both a twin and its step.
+        // No entry needs both a step and its twin, so both may use the step's number.
         let original = self.batt.original(step as u32);
         run.begin_closures(original);
         self.watch.before(original as usize);
         let outcome = instruction.execute(run, slots).outcome();
         self.watch.after(original as usize);
-        // Some operations cannot fail in Python, and continue when they reach a limit.
+        // Some operations cannot fail in Python. They continue past a limit, so check here.
         let outcome = outcome.and_then(|value| run.check_limits().map(|()| value));
         let outcome = outcome.or_else(|fault| self.default(run, instruction, slots, fault));
         (outcome, run.fallbacks() != fallbacks)
@@ -678,9 +680,9 @@ impl<W: Watch> State<'_, W> {
         }
     }
 
-    /// Returns the default of a failing step, if the batt goes on with defaults. As in the guards
-    /// of generated programs, three exceptions have a default; after others, and after limits, the
-    /// step has no value.
+    /// Returns the default of a failing step if the batt continues with defaults. As in the guards
+    /// of generated programs, three exceptions have a default. After other faults and after limits,
+    /// the step has no value.
     #[inline]
     fn default<'r>(
         &self,

@@ -1,13 +1,13 @@
-//! Ending long work early.
+//! Cancellation of long work.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Instant;
 
-/// A request to end long work early: made by a call, or by a deadline that passes.
+/// A request to end long work early, by a call or by a deadline.
 ///
-/// Clones share the request. A deadline belongs to one clone and those made from it, so a caller
-/// can give each task its own time and still end all of them at once.
+/// Clones share the request. A deadline belongs to one clone and to the clones made from it, so a
+/// caller can give each task its own deadline and still cancel all tasks at once.
 ///
 /// ```
 /// use batt_engine::Cancel;
@@ -26,12 +26,12 @@ pub struct Cancel {
 }
 
 impl Cancel {
-    /// A token that is not cancelled and has no deadline.
+    /// Creates a token that is not cancelled and has no deadline.
     pub fn new() -> Cancel {
         Cancel::default()
     }
 
-    /// Returns the same token with a deadline; an earlier deadline stays.
+    /// Returns a clone with a deadline. An earlier deadline of this token stays in force.
     pub fn with_deadline(&self, deadline: Instant) -> Cancel {
         Cancel {
             requested: Arc::clone(&self.requested),
@@ -40,8 +40,8 @@ impl Cancel {
         }
     }
 
-    /// A token for a part of the work. Cancelling it leaves the rest alone; it is cancelled with
-    /// this one.
+    /// Creates a token for a part of the work. Cancelling the child does not cancel this token;
+    /// cancelling this token cancels the child.
     pub fn child(&self) -> Cancel {
         Cancel {
             requested: Arc::default(),
@@ -50,7 +50,7 @@ impl Cancel {
         }
     }
 
-    /// Requests the end of all work that has this token or a clone of it.
+    /// Requests the end of all work that holds this token or a clone of it.
     pub fn cancel(&self) {
         self.requested.store(true, Ordering::SeqCst);
     }
@@ -71,7 +71,7 @@ impl Cancel {
             .is_some_and(|deadline| Instant::now() >= deadline)
     }
 
-    /// Returns the moment the work should end, if there is one.
+    /// Returns the deadline, if there is one.
     pub fn deadline(&self) -> Option<Instant> {
         self.deadline
     }

@@ -1,4 +1,4 @@
-//! Programs made ready to run: names resolved, arguments in place, primitives as code.
+//! Programs compiled for running: names are resolved, and calls hold the code of their primitives.
 
 use std::collections::HashMap;
 
@@ -28,12 +28,12 @@ impl Compiled {
         }
     }
 
-    /// Returns the dialect of the program. Its runs have to be of the same dialect.
+    /// Returns the dialect of the program. A run of the program must use the same dialect.
     pub fn dialect(&self) -> Dialect {
         self.dialect
     }
 
-    /// Returns the role of each parameter, or none if their names do not tell.
+    /// Returns the role of each parameter; `None` if their names do not tell.
     pub fn roles(&self) -> Option<&[ParamRole]> {
         self.roles.as_deref()
     }
@@ -55,9 +55,9 @@ impl Compiled {
 }
 
 /// The operands of a program.
-struct OfProgram<'p>(std::marker::PhantomData<&'p Program>);
+struct ProgramOperands<'p>(std::marker::PhantomData<&'p Program>);
 
-impl<'p> Operands for OfProgram<'p> {
+impl<'p> Operands for ProgramOperands<'p> {
     type Operand = &'p Operand;
     type Literal = Literal;
     const SHARES_LITERALS: bool = false;
@@ -78,13 +78,14 @@ impl<'p> Operands for OfProgram<'p> {
 }
 
 impl Steps {
-    /// Compiles the steps of a program. Also returns where to find some values once the steps have
-    /// run.
+    /// Compiles the steps of a program. Also returns the sources of `results`, which are valid once
+    /// the steps have run.
     pub fn new<'p>(
         program: &'p Program,
         results: impl Iterator<Item = &'p Operand>,
     ) -> (Steps, Vec<Source>) {
-        let (mut steps, mut operands) = (Steps::default(), OfProgram(std::marker::PhantomData));
+        let (mut steps, mut operands) =
+            (Steps::default(), ProgramOperands(std::marker::PhantomData));
         steps.begin(program.params().len());
         steps.instructions.reserve_exact(program.steps().len());
         steps.ops.reserve_exact(program.steps().len());
@@ -102,8 +103,8 @@ impl Steps {
         (steps, results)
     }
 
-    /// Returns some of the steps, with the literals they need. Each may refer to earlier ones among
-    /// them and to inputs. Corrects `results` to where the values are then.
+    /// Returns the steps with the given numbers and the literals they need. These steps may refer
+    /// only to inputs and to earlier steps of the selection. Corrects `results` to the new slots.
     pub fn only(&self, numbers: &[u32], results: &mut [Source]) -> Steps {
         let mut only = Steps {
             params: self.params,
@@ -137,7 +138,7 @@ impl Steps {
             slots.insert(self.first_step as u32 + step, slot);
         }
         let change = |source: &mut Source| {
-            // Inputs and constants stay where they are.
+            // Inputs and constants keep their slots, so they are not in the map.
             if let Some(slot) = slots.get(&source.slot) {
                 source.slot = *slot;
             }

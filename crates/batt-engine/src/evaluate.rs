@@ -13,10 +13,10 @@ use crate::interpret::RunError;
 use crate::sample::{ParamRole, Sample, demos};
 use crate::schedule::{Delivered, Schedule, Window};
 
-/// One run to do: a program and what it is run on.
+/// A run to do: a program and its sample.
 #[derive(Clone, Copy)]
 pub struct Job<'a> {
-    /// The program; the names of its parameters tell their roles.
+    /// The program. The names of its parameters define their roles.
     pub program: &'a Compiled,
     /// The sample it runs on.
     pub sample: Sample<'a>,
@@ -33,7 +33,7 @@ pub enum Verdict {
     WrongShape(usize, usize),
     /// A value other than a grid of colours.
     NotAGrid,
-    /// A value, without an expected output to compare it with.
+    /// A value without an expected output to compare it with.
     Unknown,
     /// The run failed.
     Failed(RunError),
@@ -49,7 +49,7 @@ impl Verdict {
 /// The result of one job.
 #[derive(Clone, Debug)]
 pub struct JobResult {
-    /// Right, wrong or failed.
+    /// How the value compares with the expected output, or the fault.
     pub verdict: Verdict,
     /// The value, if [`EvalOptions::values`] asked for it.
     pub value: Option<OwnedValue>,
@@ -62,28 +62,28 @@ pub struct JobResult {
 pub struct EvalOptions {
     /// Limits of each run.
     pub limits: Limits,
-    /// Threads; `None` for one per core.
+    /// The number of threads; `None` uses one per core.
     pub threads: Option<NonZeroUsize>,
-    /// Which values to return besides the verdicts.
+    /// Selects the values that are returned with the verdicts.
     pub values: Values,
-    /// How devices are used by [`evaluate_on`](crate::evaluate_on).
+    /// Settings for devices, which [`evaluate_on`](crate::evaluate_on) uses.
     pub device: DeviceOptions,
 }
 
-/// Which values to return.
+/// Selects the values that are returned.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Values {
     /// Verdicts only.
     #[default]
     None,
-    /// The values of runs that went wrong.
+    /// The values of runs that are not right.
     Wrong,
     /// All values.
     All,
 }
 
 impl Values {
-    /// Returns whether the value of a run with this verdict is wanted.
+    /// Returns whether to keep the value of a run with this verdict.
     pub(crate) fn wants(self, verdict: &Verdict) -> bool {
         match self {
             Values::None => false,
@@ -94,7 +94,7 @@ impl Values {
 }
 
 impl EvalOptions {
-    /// Returns the same options with all values.
+    /// Returns the options with [`Values::All`].
     pub(crate) fn with_values(&self) -> EvalOptions {
         EvalOptions {
             values: Values::All,
@@ -114,19 +114,19 @@ impl Default for EvalOptions {
     }
 }
 
-/// What [`evaluate`] did.
+/// The totals of [`evaluate`].
 #[derive(Clone, Debug)]
 pub struct EvalReport {
-    /// Runs delivered: one per job, unless the work was cancelled.
+    /// Runs delivered: one per job unless the work was cancelled.
     pub runs: usize,
-    /// Threads that took part. There are fewer than asked for where the system gives no more.
+    /// Threads that took part. The system may start fewer than requested.
     pub workers: usize,
-    /// What devices did, if any were used.
+    /// What devices did; `None` if none were used.
     pub device: Option<DeviceReport>,
 }
 
-/// Runs all jobs and hands each result to `sink`, in the order of the jobs. Cancelling ends the
-/// work early; what was delivered by then is a prefix of the whole.
+/// Runs all jobs and passes each result to `sink`, in the order of the jobs. Cancellation ends the
+/// work early; the delivered results are then a prefix of the whole.
 pub fn evaluate(
     jobs: &[Job<'_>],
     options: &EvalOptions,
@@ -141,7 +141,7 @@ pub fn evaluate(
 }
 
 impl EvalReport {
-    /// The report of a schedule, without devices.
+    /// Reports a schedule that used no devices.
     pub(crate) fn of(delivered: Delivered) -> EvalReport {
         EvalReport {
             runs: delivered.items,
@@ -151,9 +151,9 @@ impl EvalReport {
     }
 }
 
-/// How runs are spread over threads.
+/// Returns the schedule of some runs.
 pub(crate) fn schedule(count: usize, options: &EvalOptions) -> Schedule {
-    // Values can be large, so fewer of them may wait.
+    // Values can be large, so fewer results may wait for delivery.
     let (ahead, largest_chunk) = match options.values {
         Values::None => (8192, 512),
         _ => (512, 64),
@@ -166,7 +166,7 @@ pub(crate) fn schedule(count: usize, options: &EvalOptions) -> Schedule {
     }
 }
 
-/// Runs one job in a workspace of the caller's.
+/// Runs one job in the caller's workspace.
 pub fn run_job(workspace: &mut Workspace, job: &Job<'_>, options: &EvalOptions) -> JobResult {
     let started = Instant::now();
     let sample = &job.sample;
@@ -201,18 +201,18 @@ pub fn run_job(workspace: &mut Workspace, job: &Job<'_>, options: &EvalOptions) 
     })
 }
 
-/// A verdict, and the hash of the value it is about.
+/// A verdict and the hash of the judged value.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Judged {
-    /// Right, wrong or failed.
+    /// How the value compares with the expected output, or the fault.
     pub verdict: Verdict,
     /// CPython's `hash()` of the value, if there is one. Equal values have equal hashes. CPython
-    /// hashes functions, `None` and nan by address, so the hash of a value that contains one of
-    /// them means nothing.
+    /// hashes functions, `None` and NaN by address, so the hash of a value that contains one of
+    /// them carries no information.
     pub hash: Option<u64>,
 }
 
-/// Runs one job in a workspace of the caller's, for its verdict and the hash of its value.
+/// Runs one job in the caller's workspace and returns its verdict and the hash of its value.
 pub fn judge_job(workspace: &mut Workspace, job: &Job<'_>, limits: &Limits) -> Judged {
     let failed = |error| Judged {
         verdict: Verdict::Failed(error),
@@ -225,8 +225,7 @@ pub fn judge_job(workspace: &mut Workspace, job: &Job<'_>, limits: &Limits) -> J
         };
         let verdict = judge(run, value, job.sample.expected);
         let hash = run.hash(value);
-        // Hashing cannot fail in Python. When it reaches a limit it continues with a made-up
-        // number.
+        // Hashing cannot fail in Python, so after a limit it continues with an arbitrary number.
         match run.check_limits() {
             Ok(()) => Judged {
                 verdict,
@@ -237,7 +236,7 @@ pub fn judge_job(workspace: &mut Workspace, job: &Job<'_>, limits: &Limits) -> J
     })
 }
 
-/// Executes the program of a job, and finishes with what it returned while the run is still there.
+/// Executes the program of a job and calls `finish` with its result while the run still exists.
 #[inline]
 pub(crate) fn execute_job<T>(
     workspace: &mut Workspace,
@@ -257,8 +256,8 @@ pub(crate) fn execute_job<T>(
     })
 }
 
-/// Returns what a program is given, parameter by parameter. `input` is the sample's input as a
-/// value.
+/// Returns the inputs of a program in the order of its parameters. `input` is the sample's input as
+/// a value.
 pub fn inputs<'r>(
     run: &mut Run<'r>,
     program: &Compiled,
@@ -287,8 +286,8 @@ pub fn input_grid(grid: &Grid) -> batt_dsl::GridView<'_> {
     }
 }
 
-/// Compares a value with the expected grid, as Python's `==` would. If that exceeds a limit, the
-/// run has failed.
+/// Compares a value with the expected grid as Python's `==` would. If the comparison exceeds a
+/// limit, the run fails.
 pub fn judge<'r>(run: &mut Run<'r>, value: Value<'r>, expected: Option<&Grid>) -> Verdict {
     let Some(expected) = expected else {
         return Verdict::Unknown;
@@ -303,7 +302,7 @@ pub fn judge<'r>(run: &mut Run<'r>, value: Value<'r>, expected: Option<&Grid>) -
             wrong => Verdict::WrongCells(wrong),
         };
     }
-    // A grid may hold bools, which equal the integers 0 and 1.
+    // A grid may hold bools, and Python's bools equal the integers 0 and 1.
     let wanted = run.input(expected.height(), expected.width(), expected.cells());
     let is_right = wanted.is_ok_and(|wanted| run.equal(value, wanted));
     match run.check_limits() {

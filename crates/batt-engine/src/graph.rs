@@ -1,8 +1,8 @@
-//! Values of a [`Graph`]: what many programs have in common is computed once.
+//! Values of a [`Graph`]: what several programs share is computed once.
 //!
-//! A search makes programs by the thousand, and most of what one computes others compute as well. A
-//! [`GraphWorker`] computes some values of a graph on a sample in one run. Each node has limits of
-//! its own, so the result for one value does not depend on which others are computed with it.
+//! A search makes programs by the thousand, and most steps of one program occur in others as well.
+//! A [`GraphWorker`] computes some values of a graph on a sample in one run. Each node has limits
+//! of its own, so the result for one value does not depend on which others are computed with it.
 
 use batt_dsl::{Fault, Limits, MemoryBudget, Outcome, Run, Value, Workspace};
 use batt_lang::graph::{Graph, Node, Ref};
@@ -10,14 +10,14 @@ use batt_lang::graph::{Graph, Node, Ref};
 use crate::lower::{Instruction, Operands, Referent, Source, Steps, referent_in};
 use crate::sample::{Sample, demos, grid};
 
-/// When values take more memory than this, the remaining ones are computed in another run. The two
-/// runs share nothing.
+/// When the values of a run take more memory than this, the remaining values are computed in
+/// another run. The two runs share nothing.
 const MEMORY_OF_RUN: usize = 8 << 20;
 
-/// Slots of the parameters `S`, `I` and `C`.
+/// The number of parameters: `S`, `I` and `C`.
 const PARAMS: usize = 3;
 
-/// What a thread needs to compute values of graphs, reused from one call to the next.
+/// The buffers of one thread that computes values of graphs, reused from call to call.
 #[derive(Default)]
 pub struct GraphWorker {
     workspace: Workspace,
@@ -25,24 +25,23 @@ pub struct GraphWorker {
     failed: Vec<Option<Fault>>,
 }
 
-/// What to compute, in order.
+/// The nodes to compute, in order.
 #[derive(Default)]
 struct Plan {
-    /// The nodes as steps, each after those it refers to. Literals are given by their number in the
-    /// graph.
+    /// The nodes as steps, each after those it refers to. Literals are their numbers in the graph.
     steps: Steps<u32>,
     /// The node of each step.
     nodes: Vec<u32>,
     places: Places,
-    /// Where each root is, and how many steps come before it is complete.
+    /// The source of each root, and the number of steps after which it is complete.
     roots: Vec<(Source, u32)>,
     waiting: Vec<u32>,
 }
 
-/// The nodes of a graph that are in a plan.
+/// The nodes of a graph that a plan contains.
 #[derive(Default)]
 struct Places {
-    /// The step of each node, if the stamp beside it is the current one.
+    /// The step and stamp of each node. The step is valid if the stamp is the current one.
     steps: Vec<(u32, u32)>,
     stamp: u32,
     uses_samples: bool,
@@ -54,13 +53,13 @@ impl Places {
     }
 }
 
-/// The operands of a graph of which some nodes are in a plan.
-struct OfPlan<'p> {
+/// Resolves the operands of a graph for a plan.
+struct PlanOperands<'p> {
     graph: &'p Graph,
     places: &'p mut Places,
 }
 
-impl Operands for OfPlan<'_> {
+impl Operands for PlanOperands<'_> {
     type Operand = Ref;
     type Literal = u32;
     const SHARES_LITERALS: bool = true;
@@ -84,8 +83,8 @@ impl Operands for OfPlan<'_> {
 }
 
 impl Plan {
-    /// Plans the computation of some values, one after the other. Each adds the nodes that are
-    /// missing for it.
+    /// Plans the computation of some values, one after the other. Each value adds the nodes it
+    /// needs that are not planned yet.
     fn make(&mut self, graph: &Graph, roots: &[Ref]) {
         self.steps.begin(PARAMS);
         self.nodes.clear();
@@ -98,7 +97,7 @@ impl Plan {
                 self.add(graph, node);
             }
             let places = &mut self.places;
-            let source = self.steps.source(&mut OfPlan { graph, places }, root);
+            let source = self.steps.source(&mut PlanOperands { graph, places }, root);
             self.roots.push((source, self.nodes.len() as u32));
         }
         self.steps
@@ -125,7 +124,7 @@ impl Plan {
             }
             self.waiting.pop();
             let places = &mut self.places;
-            let operands = &mut OfPlan { graph, places };
+            let operands = &mut PlanOperands { graph, places };
             match graph.node(node) {
                 Node::Tuple(items) => self.steps.tuple(operands, items.iter().copied()),
                 Node::Call { callee, args } => {
@@ -139,13 +138,13 @@ impl Plan {
 }
 
 impl GraphWorker {
-    /// A new worker.
+    /// Creates a worker.
     pub fn new() -> GraphWorker {
         GraphWorker::default()
     }
 
-    /// Computes values of a graph on a sample and shows each of them, or the fault, to `look`, in
-    /// order. `limits` hold for each node, and once more for what `look` does with each value.
+    /// Computes values of a graph on a sample and passes each value or fault to `look`, in order.
+    /// `limits` hold for each node, and once more for each call of `look`.
     pub fn run(
         &mut self,
         graph: &Graph,
@@ -163,7 +162,8 @@ impl GraphWorker {
         }
     }
 
-    /// Runs the plan until it is done or takes too much memory. Returns how many roots were shown.
+    /// Runs the plan until it is complete or takes too much memory. Returns the number of roots
+    /// passed to `look`.
     fn run_plan(
         &mut self,
         graph: &Graph,
@@ -183,7 +183,7 @@ impl GraphWorker {
             let first = plan.steps.first();
             let slots = match prepare(run, graph, plan, sample) {
                 Ok(slots) => slots,
-                // Without room for the inputs nothing can be computed.
+                // If the inputs do not fit, every root fails.
                 Err(fault) => {
                     (0..plan.roots.len()).for_each(|at| look(run, at, Err(fault)));
                     return plan.roots.len();
@@ -224,7 +224,7 @@ impl GraphWorker {
     }
 }
 
-/// Makes the slots, with parameters and literals in place.
+/// Makes the slots and fills in parameters and literals.
 fn prepare<'r>(
     run: &mut Run<'r>,
     graph: &Graph,
@@ -271,9 +271,9 @@ mod tests {
     use batt_arc::corpus;
     use batt_lang::SolverFile;
 
-    /// Values of a graph are those of the programs one by one, in one go or in many.
+    /// Values of a graph equal those of the programs run one by one.
     #[test]
-    fn the_same_as_one_by_one() {
+    fn values_are_those_of_programs_run_one_by_one() {
         let file = SolverFile::parse(corpus::SOLVERS, "solvers.py");
         let tasks = corpus::tasks();
         let mut graph = Graph::new(file.programs[0].dialect());
@@ -305,7 +305,7 @@ mod tests {
     }
 
     #[test]
-    fn much_memory_is_cut_up() {
+    fn large_values_are_split_over_several_runs() {
         let text = "def solve(I):\n    x1 = upscale(I, TEN)\n    return hconcat(x1, x1)\n";
         let file = SolverFile::parse(text, "large.py");
         let mut graph = Graph::new(file.programs[0].dialect());

@@ -16,16 +16,17 @@ pub struct RunError {
     pub step: Option<StepId>,
 }
 
-/// A fault that belongs to no step.
-fn nowhere(fault: Fault) -> RunError {
+/// Returns an error that belongs to no step.
+fn without_step(fault: Fault) -> RunError {
     RunError { fault, step: None }
 }
 
-/// The number of values of the shortest solvers. Clearing more slots takes as long as a step.
-const FEW: usize = 4;
+/// The number of slots that the shortest solvers fit into. Clearing the larger array would take as
+/// long as a step.
+const SHORT_SLOTS: usize = 4;
 
-/// The number of values of most solvers, at most.
-pub(crate) const SOME: usize = 24;
+/// The number of slots that most solvers fit into.
+pub(crate) const STACK_SLOTS: usize = 24;
 
 impl Compiled {
     /// Executes the program in a run.
@@ -68,26 +69,27 @@ impl Compiled {
         watch: impl FnMut(&mut Run<'r>, StepId, Value<'r>),
     ) -> Result<Value<'r>, RunError> {
         if inputs != self.steps.params {
-            return Err(nowhere(Fault::Type));
+            return Err(without_step(Fault::Type));
         }
-        // Short programs keep their values on the stack.
+        // Short programs keep their values on the stack, in an array of the smallest size that
+        // fits.
         let len = self.steps.slots();
-        if len <= FEW {
-            let slots = &mut [Value::None; FEW];
+        if len <= SHORT_SLOTS {
+            let slots = &mut [Value::None; SHORT_SLOTS];
             copy_in(&mut slots[..inputs]);
             self.execute_in(run, slots, watch)
-        } else if len <= SOME {
-            let slots = &mut [Value::None; SOME];
+        } else if len <= STACK_SLOTS {
+            let slots = &mut [Value::None; STACK_SLOTS];
             copy_in(&mut slots[..inputs]);
             self.execute_in(run, slots, watch)
         } else {
-            let slots = run.slots(len).map_err(nowhere)?;
+            let slots = run.slots(len).map_err(without_step)?;
             copy_in(&mut slots[..inputs]);
             self.execute_in(run, slots, watch)
         }
     }
 
-    /// Executes the steps; the inputs are in their slots.
+    /// Executes the steps. The inputs must be in their slots.
     #[inline(always)]
     fn execute_in<'r>(
         &self,
@@ -95,7 +97,9 @@ impl Compiled {
         slots: &mut [Value<'r>],
         mut watch: impl FnMut(&mut Run<'r>, StepId, Value<'r>),
     ) -> Result<Value<'r>, RunError> {
-        self.steps.place_literals(run, slots).map_err(nowhere)?;
+        self.steps
+            .place_literals(run, slots)
+            .map_err(without_step)?;
         for (next, instruction) in (self.steps.first_step..).zip(&self.steps.instructions) {
             let step = || StepId((next - self.steps.first_step) as u32);
             match instruction.execute(run, slots).outcome() {
@@ -111,13 +115,13 @@ impl Compiled {
                 }
             }
         }
-        run.check_limits().map_err(nowhere)?;
+        run.check_limits().map_err(without_step)?;
         Ok(self.result.get(slots))
     }
 }
 
 impl Steps {
-    /// Makes the literals and puts them into their slots.
+    /// Creates the literals and puts them into their slots.
     #[inline(always)]
     pub fn place_literals<'r>(
         &self,
@@ -163,8 +167,7 @@ impl Constant {
 }
 
 impl Instruction {
-    /// Returns the value that is called, where that is not a known primitive with the right number
-    /// of arguments.
+    /// Returns the called value, unless the instruction holds the code of a primitive.
     pub(crate) fn dynamic_callee<'r>(&self, slots: &[Value<'r>]) -> Option<Value<'r>> {
         match self {
             Instruction::Dynamic(callee, _) => Some(callee.get(slots)),
@@ -184,8 +187,8 @@ impl Instruction {
         }
     }
 
-    /// Executes the rare and long instructions. In a function of their own, so that the others are
-    /// distinguished by comparisons: a jump through a table takes as long as a short step.
+    /// Executes rare and long instructions. They have a separate function so that comparisons
+    /// select the common ones: a jump through a table takes as long as a short step.
     #[inline(never)]
     fn execute_rare<'r>(&self, run: &mut Run<'r>, slots: &[Value<'r>]) -> Returned<'r> {
         let values = |sources: &[Source]| -> Vec<_> {

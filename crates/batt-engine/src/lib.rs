@@ -2,19 +2,20 @@
 //!
 //! ```text
 //!   Program ── Compiled::new ──> Compiled ──┐
-//!                                           ├─ Job ── evaluate ──> JobResult, in the order of the jobs
+//!                                           ├─ Job ── evaluate ──> JobResult, in job order
 //!   Grid: input, expected output ───────────┘
 //! ```
 //!
 //! The types to know:
 //!
-//! - [`Compiled`]: a program made ready to run, on any thread; [`CompiledBatt`]: many of them merged
+//! - [`Compiled`]: a program made ready to run, on any thread; [`CompiledBatt`]: many programs
+//!   merged
 //! - [`Sample`]: an input grid with the demonstrations of its task
-//! - [`Job`]: one run to do; [`evaluate`] does many on all cores, [`mega`] runs batts over datasets
+//! - [`Job`]: a run to do; [`evaluate`] runs many on all cores, [`mega`] runs batts over datasets
 //! - [`JobResult`] and [`Verdict`]: the result of a run
 //! - [`EvalOptions`]: limits, threads, values; [`Cancel`]: ends work early
-//! - [`GraphWorker`]: values of many programs, with what they have in common computed once
-//! - [`RunPlan`] and [`RunSummary`]: which solver runs on which pair, and what came of it
+//! - [`GraphWorker`]: values of many programs, with shared parts computed once
+//! - [`RunPlan`] and [`RunSummary`]: which solver runs on which pair, and the counts of the results
 //! - [`trace`]: the value of every step of a run
 //! - [`schedule`]: worker threads, and results in order
 //! - [`device`]: runs on a device; [`evaluate_on`] and [`mega_on`] use it

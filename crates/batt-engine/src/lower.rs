@@ -1,9 +1,9 @@
-//! Lowering: the operands of programs and graphs become sources, and their steps become
+//! Lowering: turns the operands of programs and graphs into sources, and their steps into
 //! instructions.
 //!
 //! Values of a run are kept in slots: first the parameters, then the literals, then the steps. A
-//! source is a slot, or a constant that needs none. An implementation of [`Operands`] tells what
-//! operands refer to: there is one for programs, one for the plan of a graph, and one for single
+//! source is a slot, or a constant that needs no slot. An implementation of [`Operands`] tells what
+//! operands refer to. There is one for programs, one for the plan of a graph, and one for single
 //! values of a graph. Everything else is here.
 
 use std::sync::OnceLock;
@@ -11,10 +11,10 @@ use std::sync::OnceLock;
 use batt_dsl::{Dialect, IntPair, Literal, OpCode, OpId, Returned, Run, Value};
 use batt_lang::graph::{Graph, Ref, Target};
 
-/// Where an operand comes from: a slot, or a constant.
+/// The source of an operand: a slot, or a constant.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Source {
-    /// The slot of a parameter, an earlier step or a literal; [`CONSTANT`] for none.
+    /// The slot of a parameter, a literal or an earlier step; [`CONSTANT`] if there is none.
     pub slot: u32,
     pub constant: Constant,
 }
@@ -32,15 +32,15 @@ pub(crate) enum Constant {
     Op(OpId),
 }
 
-/// One step, with the code of a known primitive at hand.
+/// One step. Calls of known primitives hold their code.
 #[derive(Clone)]
-#[repr(u8)] // a tag of its own: one hidden in a field has to be worked out at every step
+#[repr(u8)] // An explicit tag: a niche in a field would be decoded at every step.
 pub(crate) enum Instruction {
     Call1(CodeOf1, [Source; 1]),
     Call2(CodeOf2, [Source; 2]),
     Call3(CodeOf3, [Source; 3]),
     Call4(CodeOf4, [Source; 4]),
-    /// A call of a value, or one with the wrong number of arguments.
+    /// A call of a computed value, or a call with the wrong number of arguments.
     Dynamic(Source, Vec<Source>),
     Tuple(Vec<Source>),
 }
@@ -50,39 +50,39 @@ type CodeOf2 = for<'r> fn(&mut Run<'r>, Value<'r>, Value<'r>) -> Returned<'r>;
 type CodeOf3 = for<'r> fn(&mut Run<'r>, Value<'r>, Value<'r>, Value<'r>) -> Returned<'r>;
 type CodeOf4 = for<'r> fn(&mut Run<'r>, Value<'r>, Value<'r>, Value<'r>, Value<'r>) -> Returned<'r>;
 
-/// What an operand refers to.
+/// The target of an operand.
 pub(crate) enum Referent<L> {
     /// A parameter, by its slot.
     Param(u32),
     /// A step, by its number.
     Step(u32),
     Constant(Constant),
-    /// A literal that is no constant of one word.
+    /// A literal that is not a constant of one word.
     Literal(L),
 }
 
-/// Says what the operands of steps refer to.
+/// Resolves the operands of steps.
 pub(crate) trait Operands {
     type Operand: Copy;
-    /// How the steps keep literals.
+    /// The type in which the steps keep literals.
     type Literal: PartialEq;
-    /// Whether equal literals have one slot together.
+    /// Whether equal literals share one slot.
     const SHARES_LITERALS: bool;
 
     fn referent(&mut self, operand: Self::Operand) -> Referent<Self::Literal>;
 }
 
-/// Lowered steps. They are made in this order: [`begin`](Steps::begin), the steps one after the
-/// other, the results,
+/// Lowered steps. They are made in this order: [`begin`](Steps::begin), each step, the results,
 /// [`finish`](Steps::finish).
 pub(crate) struct Steps<L = Literal> {
     pub params: usize,
-    /// Literals that are no constants of one word.
+    /// Literals that are not constants of one word.
     pub literals: Vec<L>,
     /// The slot of the first step, after parameters and literals.
     pub first_step: usize,
     pub instructions: Vec<Instruction>,
-    /// The primitive of each instruction that has its code at hand: code does not tell whose it is.
+    /// The primitive of each instruction that holds a primitive's code, because the code does not
+    /// name its primitive.
     pub ops: Vec<Option<OpId>>,
 }
 
@@ -98,11 +98,11 @@ impl<L> Default for Steps<L> {
     }
 }
 
-/// The slot of the first step as long as the number of literals is not known.
-const STEPS: u32 = 1 << 30;
+/// Added to slots of steps until `finish`, since the number of literals is not known before.
+const STEP_BASE: u32 = 1 << 30;
 
 impl<L: PartialEq> Steps<L> {
-    /// Starts over with `params` parameters, in the memory of the previous steps.
+    /// Starts over with `params` parameters and reuses the memory of the previous steps.
     pub fn begin(&mut self, params: usize) {
         self.params = params;
         self.literals.clear();
@@ -120,7 +120,7 @@ impl<L: PartialEq> Steps<L> {
         args: impl ExactSizeIterator<Item = O::Operand>,
     ) {
         let callee = self.source(operands, callee);
-        // Most calls have no more arguments, and need no memory here.
+        // Most calls have at most four arguments, and then need no allocation here.
         let mut few = [Source::slot(CONSTANT); 4];
         let (made, op) = match few.get_mut(..args.len()) {
             Some(places) => {
@@ -154,7 +154,8 @@ impl<L: PartialEq> Steps<L> {
         all.map(|operand| self.source(operands, operand)).collect()
     }
 
-    /// Returns where an operand comes from. Slots of steps are right once the steps are finished.
+    /// Returns the source of an operand. Slots of steps are correct after
+    /// [`finish`](Steps::finish).
     #[inline]
     pub fn source<O: Operands<Literal = L>>(
         &mut self,
@@ -163,7 +164,7 @@ impl<L: PartialEq> Steps<L> {
     ) -> Source {
         match operands.referent(operand) {
             Referent::Param(slot) => Source::slot(slot),
-            Referent::Step(step) => Source::slot(STEPS + step),
+            Referent::Step(step) => Source::slot(STEP_BASE + step),
             Referent::Constant(constant) => Source {
                 slot: CONSTANT,
                 constant,
@@ -183,14 +184,13 @@ impl<L: PartialEq> Steps<L> {
         }
     }
 
-    /// Puts the steps behind the literals, now that these are known, and corrects `results` as
-    /// well.
+    /// Moves the steps behind the literals, now that their number is known, and corrects `results`.
     pub fn finish<'s>(&mut self, results: impl Iterator<Item = &'s mut Source>) {
         self.first_step = self.params + self.literals.len();
         let first = self.first_step as u32;
         let correct = |source: &mut Source| {
-            if source.slot >= STEPS && source.slot != CONSTANT {
-                source.slot = source.slot - STEPS + first;
+            if source.slot >= STEP_BASE && source.slot != CONSTANT {
+                source.slot = source.slot - STEP_BASE + first;
             }
         };
         for instruction in &mut self.instructions {
@@ -201,20 +201,20 @@ impl<L: PartialEq> Steps<L> {
 }
 
 impl<L> Steps<L> {
-    /// The slot of the first step.
+    /// Returns the slot of the first step.
     #[inline(always)]
     pub fn first(&self) -> usize {
         self.first_step
     }
 
-    /// The number of slots that a run needs.
+    /// Returns the number of slots that a run needs.
     #[inline(always)]
     pub fn slots(&self) -> usize {
         self.first_step + self.instructions.len()
     }
 }
 
-/// Returns the literal as a constant of one word, if it is one.
+/// Returns a literal as a constant of one word; `None` if it needs memory.
 pub(crate) fn constant(literal: &Literal) -> Option<Constant> {
     Some(match literal {
         Literal::None => Constant::None,
@@ -227,8 +227,8 @@ pub(crate) fn constant(literal: &Literal) -> Option<Constant> {
     })
 }
 
-/// The named constants of all dialects, by their numbers: each is one word.
-fn named() -> &'static [Constant] {
+/// Returns the named constants of all dialects, by number. Each fits in one word.
+fn named_constants() -> &'static [Constant] {
     static NAMED: OnceLock<Vec<Constant>> = OnceLock::new();
     NAMED.get_or_init(|| {
         let all = Dialect::Tokpidjin.constants();
@@ -237,8 +237,8 @@ fn named() -> &'static [Constant] {
     })
 }
 
-/// Returns what a value of a graph refers to. Nodes and parameters depend on how the graph is read;
-/// a literal that is no constant of one word is given by its number.
+/// Returns the target of a graph value. The caller resolves nodes and parameters. A literal that is
+/// not a constant of one word is given by its number.
 #[inline]
 pub(crate) fn referent_in(
     graph: &Graph,
@@ -250,7 +250,7 @@ pub(crate) fn referent_in(
         Target::Node(id) => Referent::Step(node(id)),
         Target::Op(op) => Referent::Constant(Constant::Op(op)),
         Target::Param(id) => Referent::Param(param(id)),
-        Target::Const(id) => Referent::Constant(named()[id.index()]),
+        Target::Const(id) => Referent::Constant(named_constants()[id.index()]),
         Target::Literal(at) => match graph.literal_at(at).and_then(constant) {
             Some(constant) => Referent::Constant(constant),
             None => Referent::Literal(at),
@@ -258,7 +258,7 @@ pub(crate) fn referent_in(
     }
 }
 
-/// Returns the instruction of a call, and the primitive whose code it has at hand.
+/// Returns the instruction of a call, and the primitive whose code it holds.
 fn instruction(callee: Source, args: &[Source]) -> (Instruction, Option<OpId>) {
     let Constant::Op(id) = callee.constant else {
         return (Instruction::Dynamic(callee, args.to_vec()), None);
@@ -295,7 +295,7 @@ impl Instruction {
         }
     }
 
-    /// Shows each source of the instruction to `see`.
+    /// Passes each source of the instruction to `see`.
     pub fn sources(&self, mut see: impl FnMut(&Source)) {
         if let Instruction::Dynamic(callee, _) = self {
             see(callee);

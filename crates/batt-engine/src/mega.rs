@@ -1,10 +1,9 @@
 //! Mega-batches: batts over the samples of whole datasets, on all cores.
 //!
 //! A run is one batt on one sample. Workers take runs from one queue, so a slow run does not delay
-//! the others, and results come out in the order of the runs, the same for every number of threads
-//! and every batch size. A
-//! *batch* is the number of runs that may be in progress or waiting for their turn: it bounds memory, not
-//! parallelism.
+//! the others. Results are delivered in the order of the runs, the same for every number of threads
+//! and every batch size. A *batch* is the number of runs that may be in progress or waiting for
+//! delivery: it bounds memory, not parallelism.
 
 use std::num::NonZeroUsize;
 use std::sync::{Mutex, PoisonError};
@@ -20,21 +19,20 @@ use crate::interpret::RunError;
 use crate::sample::Sample;
 use crate::schedule::{Delivered, Schedule, Window};
 
-/// How to run.
+/// Options of [`mega`].
 #[derive(Clone, Debug)]
 pub struct MegaOptions {
-    /// Limits of each solver of a batt; the clock is for a whole run.
+    /// The limits of each solver of a batt. The clock limits a whole run.
     pub limits: Limits,
-    /// Threads; `None` for one per core.
+    /// The number of threads; `None` uses one per core.
     pub threads: Option<NonZeroUsize>,
-    /// Runs in a batch; `None` to choose it from what runs turn out to cost.
+    /// The number of runs in a batch; `None` chooses it by the measured cost of runs.
     pub batch_size: Option<NonZeroUsize>,
-    /// Whether the differs compare with the expected output where a candidate is right.
+    /// Whether the differs compare with the expected output if a candidate is right.
     pub compare: bool,
-    /// Whether `render` looks at values. If not, devices do not send them, and `render` finds
-    /// `None`.
+    /// Whether `render` uses values. If not, devices do not send them, and `render` gets `None`.
     pub values: bool,
-    /// How devices are used by [`mega_on`](crate::mega_on).
+    /// Settings for devices, which [`mega_on`](crate::mega_on) uses.
     pub device: DeviceOptions,
 }
 
@@ -59,22 +57,22 @@ impl Default for MegaOptions {
 pub struct MegaResult<T> {
     /// The verdict on each candidate.
     pub verdicts: Vec<Verdict>,
-    /// What `render` returned for candidates and scores, in their order.
+    /// The results of `render` for candidates and scores, in their order.
     pub solved: Vec<T>,
-    /// The same for the scores compared with the expected output, if a candidate is right.
+    /// The results of `render` for the comparisons, if a candidate is right.
     pub compared: Option<Vec<T>>,
-    /// How long it took.
+    /// The time that the run took.
     pub time: Duration,
 }
 
 impl<T> MegaResult<T> {
-    /// The candidates that are right.
+    /// Returns the positions of the candidates that are right.
     pub fn right(&self) -> impl Iterator<Item = usize> {
         let verdicts = self.verdicts.iter().enumerate();
         verdicts.filter(|(_, v)| v.is_right()).map(|(k, _)| k)
     }
 
-    /// The candidates that are errors.
+    /// Returns the errors of the candidates that failed.
     pub fn errors(&self) -> impl Iterator<Item = RunError> {
         self.verdicts.iter().filter_map(|verdict| match verdict {
             Verdict::Failed(error) => Some(*error),
@@ -86,40 +84,40 @@ impl<T> MegaResult<T> {
 /// The totals of all runs.
 #[derive(Clone, Debug)]
 pub struct MegaReport {
-    /// Runs delivered; fewer than asked for if the work was cancelled.
+    /// Runs delivered; fewer than requested if the work was cancelled.
     pub runs: usize,
     /// Candidates that are right.
     pub right: u64,
-    /// Candidates that have a value, right or not.
+    /// Candidates that returned a value, right or not.
     pub values: u64,
     /// Candidates that failed, by fault.
     pub faults: Vec<(Fault, u64)>,
-    /// What the steps of each batt did.
+    /// The counts of each batt's steps.
     pub steps: Vec<Vec<StepCount>>,
-    /// Runs in a batch, as asked for or as chosen.
+    /// The number of runs in a batch, as requested or as chosen.
     pub batch_size: usize,
-    /// Threads that took part. There are fewer than asked for where the system gives no more.
+    /// Threads that took part. The system may start fewer than requested.
     pub workers: usize,
-    /// From start to end.
+    /// The time from start to end.
     pub elapsed: Duration,
-    /// CPU time of all runs together.
+    /// The times of all runs added up.
     pub busy: Duration,
-    /// What devices did, if any were used.
+    /// What devices did; `None` if none were used.
     pub device: Option<DeviceReport>,
 }
 
-/// How long a batch should take each worker: short enough for results to come out steadily, long
+/// The time that a batch should take each worker: short enough that results come out steadily, long
 /// enough that one slow run seldom makes the others wait.
 const BATCH_TIME: Duration = Duration::from_millis(500);
 
-/// Batches are chosen between these: small ones while the cost of a run is unknown.
+/// The bounds of an automatic batch size. It starts small while the cost of a run is unknown.
 const SMALLEST_BATCH: usize = 32;
 const LARGEST_BATCH: usize = 1 << 16;
 
 /// Runs every batt on every sample: all samples on the first batt, then on the second, and so on,
-/// beginning with run number `from`. `render` makes what the caller wants of each entry of a run,
-/// on the thread and in the memory of that run; `sink` gets the results in order, with their
-/// numbers. Cancelling ends the work early; what was delivered by then is a prefix of the whole.
+/// beginning with run number `from`. The worker of a run calls `render` on each entry while its
+/// value exists; `sink` gets the rendered results in order, with their run numbers. Cancellation
+/// ends the work early; the delivered results are then a prefix of the whole.
 pub fn mega<T: Send>(
     batts: &[CompiledBatt],
     samples: &[Sample<'_>],
@@ -133,19 +131,19 @@ pub fn mega<T: Send>(
     let worker = || {
         let mut worker = mega.worker();
         let (mega, render) = (&mega, &render);
-        move |at: usize| worker.run(&mega.here(at), render)
+        move |at: usize| worker.run(&mega.run_at(at), render)
     };
     mega.deliver(sink, |schedule, sink| schedule.run(cancel, worker, sink))
 }
 
-/// A mega-batch: its runs, how they are spread, and what they have counted so far.
+/// A mega-batch: its runs, its schedule, and the counts so far.
 pub(crate) struct Mega<'m> {
     batts: &'m [CompiledBatt],
     samples: &'m [Sample<'m>],
     from: usize,
     options: &'m MegaOptions,
     schedule: Schedule,
-    /// What the steps of each batt did, as counted by the workers that have ended.
+    /// The step counts of each batt, added up over the workers that have ended.
     steps: Mutex<Vec<Vec<StepCount>>>,
     started: Instant,
 }
@@ -175,23 +173,23 @@ impl<'m> Mega<'m> {
         }
     }
 
-    /// What a thread needs.
+    /// Creates the state of one worker thread.
     pub fn worker(&self) -> MegaWorker<'_> {
         MegaWorker {
             worker: BattWorker::default(),
             counts: no_counts(self.batts),
-            habits: vec![Habits::default(); self.batts.len()],
+            compare_stats: vec![CompareStats::default(); self.batts.len()],
             options: self.options,
             totals: &self.steps,
         }
     }
 
-    /// The run at a position of the queue.
-    pub fn here(&self, at: usize) -> Here<'m> {
+    /// Returns the run at a position of the queue.
+    pub fn run_at(&self, at: usize) -> CurrentRun<'m> {
         let run = self.from + at;
         let (number, sample) = (run / self.samples.len(), run % self.samples.len());
         let (batt, sample) = (&self.batts[number], &self.samples[sample]);
-        Here {
+        CurrentRun {
             at,
             run,
             number,
@@ -201,8 +199,8 @@ impl<'m> Mega<'m> {
         }
     }
 
-    /// Has all runs done by `run`, hands the results to `sink`, and reports. The report has nothing
-    /// of devices.
+    /// Calls `run` to do all runs, passes the results to `sink`, and returns the report without its
+    /// device part.
     pub fn deliver<T>(
         &self,
         mut sink: impl FnMut(usize, MegaResult<T>),
@@ -218,7 +216,7 @@ impl<'m> Mega<'m> {
             sink(self.from + at, result);
         });
         let faults = Fault::ALL.into_iter().zip(outcomes.faults);
-        // A panic in a worker does not reach this line: the schedule passes it on.
+        // If a worker panicked, the schedule has passed the panic on, so the lock is not poisoned.
         let steps = self.steps.lock().unwrap_or_else(PoisonError::into_inner);
         MegaReport {
             runs: delivered.items,
@@ -240,17 +238,17 @@ fn no_counts(batts: &[CompiledBatt]) -> Vec<Vec<StepCount>> {
     batts.iter().map(zeros).collect()
 }
 
-/// One thread at work. Its counts are added to the totals when it is dropped.
+/// The state of one worker thread. Dropping it adds its counts to the totals.
 pub(crate) struct MegaWorker<'m> {
     pub worker: BattWorker,
     pub counts: Vec<Vec<StepCount>>,
-    habits: Vec<Habits>,
+    compare_stats: Vec<CompareStats>,
     pub options: &'m MegaOptions,
     totals: &'m Mutex<Vec<Vec<StepCount>>>,
 }
 
-/// The run at hand.
-pub(crate) struct Here<'h> {
+/// The run that a worker is doing.
+pub(crate) struct CurrentRun<'h> {
     /// Its position in the queue.
     pub at: usize,
     /// Its number.
@@ -259,30 +257,31 @@ pub(crate) struct Here<'h> {
     pub number: usize,
     pub batt: &'h CompiledBatt,
     pub sample: &'h Sample<'h>,
-    /// Whether comparisons are wanted if a candidate is right.
+    /// Whether to compare if a candidate is right.
     pub compares: bool,
 }
 
-/// The entries of a run: the verdict on each candidate, and what the caller made of each entry.
+/// The entries of a run: the verdict on each candidate, and the result of `render` for each entry.
 pub(crate) type Entries<T> = Vec<(Option<Verdict>, T)>;
 
-/// What a worker knows about the runs of a batt. Once a run knows that a candidate is right, its
-/// values are gone, so comparing then means solving again. Comparing ahead is wasted where no
+/// Measurements of a batt's runs that decide when to compare. A run can compare ahead, together
+/// with solving, or afterwards, once a candidate turns out to be right. The values of the run are
+/// gone by then, so comparing afterwards means solving again. Comparing ahead is wasted if no
 /// candidate is right.
 #[derive(Clone, Copy)]
-struct Habits {
-    /// The share of runs in which a candidate is right; recent runs count most.
+struct CompareStats {
+    /// The share of runs in which a candidate is right, as a moving average.
     right: f64,
-    /// The time of runs that compared.
+    /// The total time of runs that compared, in seconds.
     whole: f64,
-    /// How much of it they spent comparing.
+    /// The part of that time that comparing took.
     comparing: f64,
 }
 
-impl Default for Habits {
-    /// Comparing takes half of the time until measurements say otherwise.
-    fn default() -> Habits {
-        Habits {
+impl Default for CompareStats {
+    /// Assumes that comparing takes half of the time until measurements say otherwise.
+    fn default() -> CompareStats {
+        CompareStats {
             right: 0.0,
             whole: 1e-6,
             comparing: 0.5e-6,
@@ -290,21 +289,21 @@ impl Default for Habits {
     }
 }
 
-impl Habits {
-    /// Whether comparing ahead is cheaper. It costs every run the time to compare; comparing
-    /// afterwards costs the runs in which a candidate is right the time to solve again.
-    fn pays_ahead(&self) -> bool {
+impl CompareStats {
+    /// Returns whether comparing ahead is cheaper. It costs every run the time to compare;
+    /// comparing afterwards costs the runs with a right candidate the time to solve again.
+    fn ahead_is_cheaper(&self) -> bool {
         self.right * self.whole > self.comparing
     }
 
-    /// Notes the time of a run that compared.
-    fn pay(&mut self, whole: Duration, comparing: Duration) {
+    /// Records the time of a run that compared.
+    fn add_time(&mut self, whole: Duration, comparing: Duration) {
         self.whole += whole.as_secs_f64();
         self.comparing += comparing.as_secs_f64();
     }
 
-    /// Notes a run.
-    fn learn(&mut self, right: bool) {
+    /// Records whether a candidate of a run was right.
+    fn add_run(&mut self, right: bool) {
         const SHARE: f64 = 1.0 / 16.0;
         self.right += SHARE * (f64::from(u8::from(right)) - self.right);
     }
@@ -314,79 +313,79 @@ impl MegaWorker<'_> {
     /// Does a run on the CPU.
     fn run<T>(
         &mut self,
-        here: &Here<'_>,
+        current: &CurrentRun<'_>,
         render: &impl for<'r> Fn(usize, &mut Run<'r>, BattEntry<'r>) -> T,
     ) -> MegaResult<T> {
         let started = Instant::now();
-        let entries = self.on_cpu(here, |run, entry| {
-            let verdict = here.verdict(run, &entry);
-            (verdict, render(here.number, run, entry))
+        let entries = self.on_cpu(current, |run, entry| {
+            let verdict = current.verdict(run, &entry);
+            (verdict, render(current.number, run, entry))
         });
-        self.result(here, started, entries)
+        self.result(current, started, entries)
     }
 
-    /// The result of a run from its entries.
+    /// Makes the result of a run from its entries.
     pub fn result<T>(
         &mut self,
-        here: &Here<'_>,
+        current: &CurrentRun<'_>,
         started: Instant,
         mut entries: Entries<T>,
     ) -> MegaResult<T> {
         let right = is_any_right(&entries);
-        if here.compares {
-            self.habits[here.number].learn(right);
+        if current.compares {
+            self.compare_stats[current.number].add_run(right);
         }
         let made = |entries: Entries<T>| entries.into_iter().unzip::<_, _, Vec<_>, _>();
-        let compared = made(entries.split_off(here.batt.solved())).1;
+        let compared = made(entries.split_off(current.batt.solved())).1;
         let (verdicts, solved) = made(entries);
         MegaResult {
             verdicts: verdicts.into_iter().flatten().collect(),
             solved,
-            compared: (here.compares && right).then_some(compared),
+            compared: (current.compares && right).then_some(compared),
             time: started.elapsed(),
         }
     }
 
-    /// The entries of a run, computed here. They include comparisons if a candidate is right, and
-    /// may include them otherwise.
+    /// Computes the entries of a run on this thread. They include comparisons if a candidate is
+    /// right, and may include them otherwise.
     pub fn on_cpu<T>(
         &mut self,
-        here: &Here<'_>,
+        current: &CurrentRun<'_>,
         mut look: impl for<'r> FnMut(&mut Run<'r>, BattEntry<'r>) -> (Option<Verdict>, T),
     ) -> Entries<T> {
-        let ahead = self.compares_ahead(here);
+        let ahead = self.compares_ahead(current);
         let mut run = |goal: Goal, counts: &mut [StepCount]| {
             let (worker, limits) = (&mut self.worker, &self.options.limits);
             let started = Instant::now();
-            let entries = here
+            let entries = current
                 .batt
-                .run(worker, here.sample, goal, limits, counts, &mut look);
+                .run(worker, current.sample, goal, limits, counts, &mut look);
             if goal != Goal::Solve {
-                self.habits[here.number].pay(started.elapsed(), worker.comparing);
+                self.compare_stats[current.number].add_time(started.elapsed(), worker.comparing);
             }
             entries
         };
         let goal = if ahead { Goal::Both } else { Goal::Solve };
-        let mut entries = run(goal, &mut self.counts[here.number]);
-        if here.compares && !ahead && is_any_right(&entries) {
+        let mut entries = run(goal, &mut self.counts[current.number]);
+        if current.compares && !ahead && is_any_right(&entries) {
             entries.extend(run(Goal::Compare, &mut []));
         }
         entries
     }
 
-    /// Whether to compare before it is known if a candidate is right.
-    pub fn compares_ahead(&self, here: &Here<'_>) -> bool {
-        here.compares && self.habits[here.number].pays_ahead()
+    /// Returns whether to compare before it is known that a candidate is right.
+    pub fn compares_ahead(&self, current: &CurrentRun<'_>) -> bool {
+        current.compares && self.compare_stats[current.number].ahead_is_cheaper()
     }
 }
 
-impl Here<'_> {
-    /// Whether there is a verdict on an entry: there is one on each candidate.
+impl CurrentRun<'_> {
+    /// Returns whether an entry is a candidate, and so gets a verdict.
     pub fn judges(&self, entry: &BattEntry<'_>) -> bool {
         entry.number < self.batt.outputs()
     }
 
-    /// The verdict on an entry, if there is one.
+    /// Returns the verdict on an entry if it is a candidate.
     pub fn verdict<'r>(&self, run: &mut Run<'r>, entry: &BattEntry<'r>) -> Option<Verdict> {
         self.judges(entry).then(|| match entry.value {
             Ok(value) => judge(run, value, self.sample.expected),
@@ -395,7 +394,7 @@ impl Here<'_> {
     }
 }
 
-/// Whether an entry is a candidate and right.
+/// Returns whether an entry is a candidate and right.
 pub(crate) fn is_right<T>((verdict, _): &(Option<Verdict>, T)) -> bool {
     verdict.as_ref().is_some_and(Verdict::is_right)
 }
@@ -442,7 +441,8 @@ impl Outcomes {
         }
     }
 
-    /// The number of runs that take the workers about [`BATCH_TIME`], at the average cost so far.
+    /// Returns the number of runs that take the workers about [`BATCH_TIME`] at the average cost so
+    /// far.
     fn batch_size(&self, workers: usize) -> usize {
         let cost = (self.busy / self.runs.max(1)).max(Duration::from_nanos(100));
         let wanted = BATCH_TIME.as_nanos() * workers as u128 / cost.as_nanos();
@@ -455,21 +455,21 @@ mod tests {
     use super::*;
 
     #[test]
-    fn comparing_ahead_has_to_pay() {
-        let mut habits = Habits::default();
-        assert!(!habits.pays_ahead());
-        (0..100).for_each(|_| habits.learn(true));
-        assert!(habits.pays_ahead());
-        // There is little to compare: one in five is often enough.
-        (0..100).for_each(|k| habits.learn(k % 5 == 4));
-        assert!(!habits.pays_ahead());
-        (habits.whole, habits.comparing) = (10.0, 1.0);
-        assert!(habits.pays_ahead());
-        // There is much: nine in ten are not.
-        (habits.whole, habits.comparing) = (10.0, 9.5);
-        (0..100).for_each(|k| habits.learn(k % 10 != 9));
-        assert!(!habits.pays_ahead());
-        (0..100).for_each(|_| habits.learn(true));
-        assert!(habits.pays_ahead());
+    fn comparing_ahead_must_be_cheaper() {
+        let mut compare_stats = CompareStats::default();
+        assert!(!compare_stats.ahead_is_cheaper());
+        (0..100).for_each(|_| compare_stats.add_run(true));
+        assert!(compare_stats.ahead_is_cheaper());
+        // Comparing takes half of the time, so one right run in five is not enough.
+        (0..100).for_each(|k| compare_stats.add_run(k % 5 == 4));
+        assert!(!compare_stats.ahead_is_cheaper());
+        (compare_stats.whole, compare_stats.comparing) = (10.0, 1.0);
+        assert!(compare_stats.ahead_is_cheaper());
+        // Comparing takes nearly all of the time, so even nine right runs in ten are not enough.
+        (compare_stats.whole, compare_stats.comparing) = (10.0, 9.5);
+        (0..100).for_each(|k| compare_stats.add_run(k % 10 != 9));
+        assert!(!compare_stats.ahead_is_cheaper());
+        (0..100).for_each(|_| compare_stats.add_run(true));
+        assert!(compare_stats.ahead_is_cheaper());
     }
 }

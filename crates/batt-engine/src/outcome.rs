@@ -1,4 +1,4 @@
-//! What became of a run, in words and in JSON.
+//! Results of runs, in words and in JSON.
 
 use std::io::{self, Write};
 use std::time::Duration;
@@ -12,19 +12,19 @@ use crate::evaluate::{JobResult, Verdict};
 use crate::interpret::RunError;
 
 impl Verdict {
-    /// Returns whether the run failed or gave something else than expected.
+    /// Returns whether the run failed or gave a value other than the expected one.
     pub fn is_wrong(&self) -> bool {
         !matches!(self, Verdict::Right | Verdict::Unknown)
     }
 
-    /// Returns whether the run is right, or `None` where no output is known. A failed run is wrong
-    /// whatever the output is.
+    /// Returns whether the run is right; `None` if the output is not known. A failed run is wrong
+    /// even then.
     pub fn known(&self) -> Option<bool> {
         (*self != Verdict::Unknown).then(|| self.is_right())
     }
 
-    /// The kind of the verdict as it is counted: `right`, `with wrong cells`, or the name of the
-    /// fault.
+    /// Returns the kind of the verdict for counting: `right`, `with wrong cells`, or the name of
+    /// the fault.
     pub fn kind(&self) -> &'static str {
         match self {
             Verdict::Right => "right",
@@ -36,7 +36,7 @@ impl Verdict {
         }
     }
 
-    /// Says why the run is wrong; `None` if it is right or no output is known.
+    /// Returns why the run is wrong; `None` if it is right or the output is not known.
     pub fn reason(
         &self,
         program: &Program,
@@ -60,7 +60,7 @@ impl Verdict {
 }
 
 impl RunError {
-    /// Says in one line what failed, where in the program and why.
+    /// Returns in one line what failed, where in the program and why.
     pub fn explain(&self, program: &Program, file: &str) -> String {
         let (name, why) = (self.fault.name(), self.fault.explain());
         match self.step {
@@ -73,7 +73,7 @@ impl RunError {
     }
 }
 
-/// What a step calls: a primitive, or the variable that holds the function.
+/// Returns the name of what a step calls: a primitive, or the variable that holds a function.
 fn callee(program: &Program, id: StepId) -> &str {
     match &program.step(id).kind {
         StepKind::Call { callee, .. } => match callee {
@@ -160,7 +160,7 @@ pub struct RunLine<'a> {
     solver: &'a str,
     task: &'a str,
     pair: String,
-    /// Whether the run is right; `null` where no output is known.
+    /// Whether the run is right; `null` if the output is not known.
     ok: Option<bool>,
     #[serde(skip_serializing_if = "Option::is_none")]
     value: Option<EncodedValue<'a>>,
@@ -201,8 +201,8 @@ impl<'a> RunLine<'a> {
     }
 }
 
-/// A value in the encoding of the conformance vectors, written as it is walked: the tree that
-/// [`OwnedValue::to_json`] builds would take a gigabyte for the largest values.
+/// A value in the encoding of the conformance vectors. It is written directly, because the tree
+/// that [`OwnedValue::to_json`] builds would take a gigabyte for the largest values.
 #[derive(Clone, Copy, Debug)]
 pub struct EncodedValue<'a>(pub &'a OwnedValue);
 
@@ -219,7 +219,7 @@ impl Serialize for EncodedValue<'_> {
     }
 }
 
-/// A time in microseconds, to the nanosecond.
+/// Returns a time in microseconds, to the nanosecond.
 pub fn micros(time: Duration) -> f64 {
     time.as_nanos() as f64 / 1000.0
 }

@@ -1,4 +1,4 @@
-//! Where the time of a batt goes: by primitive, by step, and along the longest chain of steps.
+//! Profiles of batts: time by primitive, by step, and along the longest chain of steps.
 
 use std::time::{Duration, Instant};
 
@@ -11,35 +11,36 @@ use crate::sample::Sample;
 
 /// The profile of a batt over some samples, on one thread.
 pub struct BattProfile {
-    /// Samples that were run.
+    /// The number of samples that were run.
     pub runs: usize,
     /// The primitives that were called, by name, the most expensive first.
     pub ops: Vec<(&'static str, OpTimes)>,
-    /// Every path of calls that occurred, for flame graphs.
+    /// Every call path that occurred, for flame graphs.
     pub tree: Vec<ProfileNode>,
     /// Time and counts of each step.
     pub steps: Vec<StepProfile>,
-    /// The chain of steps, each needing the one before, that takes the longest time in total.
+    /// The chain of dependent steps that takes the longest time in total.
     pub critical_path: Vec<StepId>,
-    /// Time of the same runs without profiling.
+    /// The time of the runs without profiling.
     pub plain: Duration,
-    /// Time with profiling: the difference is what profiling costs.
+    /// The time of the same runs with profiling; the difference is the cost of profiling.
     pub profiled: Duration,
-    /// The time to read the clock, which is about that of a cheap step. It is subtracted from the
-    /// times of steps; those of primitives are as measured.
+    /// The time to read the clock once, which is about the time of a cheap step. It is subtracted
+    /// from the times of steps, but not from the times of primitives.
     pub clock: Duration,
-    /// The time of a run with counted steps relative to one without; 1 is no difference. Steps are
-    /// always counted. This is the median over the runs, if there were enough of them.
+    /// The time of a run that counts steps relative to one that does not; 1 means no difference.
+    /// This is the median over the runs, or `None` if there were too few. Steps are always counted
+    /// outside this measurement.
     pub counting: Option<f64>,
 }
 
-/// One step over all runs.
+/// The profile of one step over all runs.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct StepProfile {
-    /// How often it was executed, failed, fell back.
+    /// How often the step was executed, failed, or fell back to a default.
     pub count: StepCount,
-    /// Time of all its executions, without profiling inside and without what reading the clock
-    /// takes.
+    /// The time of all executions, without the profiling of primitives and without reading the
+    /// clock.
     pub time: Duration,
 }
 
@@ -49,25 +50,25 @@ impl BattProfile {
         self.ops.iter().map(|(_, times)| times.calls).sum()
     }
 
-    /// Returns the time of all steps together.
+    /// Returns the total time of all steps.
     pub fn of_steps(&self) -> Duration {
         self.steps.iter().map(|step| step.time).sum()
     }
 
-    /// Returns the time of the steps on the critical path.
+    /// Returns the total time of the steps on the critical path.
     pub fn of_critical_path(&self) -> Duration {
         let path = self.critical_path.iter();
         path.map(|id| self.steps[id.index()].time).sum()
     }
 
-    /// Returns what profiling adds to each call of a primitive.
+    /// Returns the time that profiling adds to each call of a primitive.
     pub fn cost_of_call(&self) -> Duration {
         self.by_call(self.profiled.saturating_sub(self.plain))
     }
 
-    /// Returns how much of that is in the measured time of the call itself: primitives together
-    /// seem to take this much longer than the steps that call them. The rest is in the time of the
-    /// caller.
+    /// Returns how much of [`cost_of_call`](BattProfile::cost_of_call) is in the measured time of
+    /// the call itself. It is estimated by how much longer all primitives seem to take than the
+    /// steps that call them. The rest is in the time of the caller.
     pub fn cost_inside(&self) -> Duration {
         let own: Duration = self.ops.iter().map(|(_, times)| times.own).sum();
         let inside = self.by_call(own.saturating_sub(self.of_steps()));
@@ -80,9 +81,9 @@ impl BattProfile {
     }
 }
 
-/// Profiles a batt. Each sample is run plainly with and without counting, with the steps timed, and
-/// with the primitives timed, one after the other, so that a busy machine disturbs all of them
-/// alike. Cancelling ends the work early.
+/// Profiles a batt. Each sample runs plainly with and without counting, then with timed steps, then
+/// with timed primitives, one directly after the other, so that a busy machine disturbs all of them
+/// alike. Cancellation ends the work early.
 pub fn profile(
     batt: &Batt,
     samples: &[Sample<'_>],
@@ -110,7 +111,7 @@ pub fn profile(
     let mut times = vec![Duration::ZERO; plain.len()];
     let mut clock = Vec::new();
     let mut counting = Comparison::default();
-    // A warm-up: the first run finds cold caches, and asks the system for memory.
+    // Warm-up: the first run finds cold caches and requests memory from the system.
     if let Some(sample) = samples.first() {
         let solve = Goal::Solve;
         plain.run(&mut worker, sample, solve, limits, &mut [], |_, _| ());
@@ -132,7 +133,7 @@ pub fn profile(
         let started = Instant::now();
         plain.run_timed(&mut worker, sample, limits, &mut times, &mut ignored);
         let with = started.elapsed();
-        // The clock is read twice for a step, and one reading is inside the measured time.
+        // Each step reads the clock twice, and one reading is inside the measured time.
         let readings = 2 * (executed(&counts) - before).max(1);
         clock.push((with.as_secs_f64() - without.as_secs_f64()) / readings as f64);
         result.plain += without;
@@ -165,19 +166,19 @@ pub fn profile(
     result
 }
 
-/// The least number of runs in either order that shows a difference of one percent.
-const ENOUGH: usize = 50;
+/// The number of runs in each order that is enough to show a difference of one percent.
+const MIN_RUNS: usize = 50;
 
-/// Runs with counting against runs without.
+/// The times of runs with counting relative to runs without.
 #[derive(Default)]
 struct Comparison {
-    /// Counted divided by uncounted time: where the counted run came first, and where it came
-    /// second.
+    /// The ratio of counted to uncounted time of each comparison: first those where the counted run
+    /// came first, then those where it came second.
     ratios: [Vec<f64>; 2],
 }
 
 impl Comparison {
-    /// Does both runs, in alternating order, and returns the time with counting.
+    /// Makes both runs, in alternating order. Returns the time with counting.
     fn compare<S>(
         &mut self,
         state: &mut S,
@@ -196,10 +197,10 @@ impl Comparison {
         counted
     }
 
-    /// Returns the median ratio. The second run finds warmer caches; the mean of both orders
-    /// cancels that out.
+    /// Returns the median ratio. The second run of a comparison finds warmer caches; the mean over
+    /// both orders cancels this effect.
     fn ratio(mut self) -> Option<f64> {
-        let enough = self.ratios.iter().all(|ratios| ratios.len() >= ENOUGH);
+        let enough = self.ratios.iter().all(|ratios| ratios.len() >= MIN_RUNS);
         let [first, second] = &mut self.ratios;
         enough.then(|| (median(first) * median(second)).sqrt())
     }
@@ -210,13 +211,13 @@ fn executed(counts: &[StepCount]) -> u64 {
     counts.iter().map(|count| count.executed).sum()
 }
 
-/// Returns the median of some numbers: a run that the system interrupted does not move it.
+/// Returns the median of some numbers. A run that the system interrupted does not move it.
 fn median(numbers: &mut [f64]) -> f64 {
     numbers.sort_by(f64::total_cmp);
     numbers[numbers.len() / 2]
 }
 
-/// Returns the batt with every primitive replaced by its twin that measures time.
+/// Returns the batt with every primitive replaced by its variant that measures time.
 fn with_twins(batt: &Batt) -> Batt {
     let mut twin = batt.clone();
     twin.program = batt.program.clone().with_operands(|operand| {
@@ -261,7 +262,7 @@ mod tests {
 
     fn batt(steps: &[&str]) -> Batt {
         let mut text = "def batt(task_id, S, I, C, log_path):\n    s = []\n    o = []\n".to_owned();
-        // Every step is a candidate: others are not executed.
+        // Every step is a candidate, because only needed steps are executed.
         for (k, step) in (1..).zip(steps) {
             text += &format!("    t{k} = {step}\n    o.append(({k}, False, 'aa11', t{k}))\n");
         }
@@ -310,9 +311,9 @@ mod tests {
         assert_eq!(found.counting, None);
     }
 
-    /// Counting costs about a nanosecond a step, under 2 % of the usual steps of batts. The worst
-    /// case, steps that do next to nothing, is measured and printed as well. Needs an optimised
-    /// build: `cargo test --release -p batt-engine counting -- --ignored --nocapture`.
+    /// Counting costs about a nanosecond a step, under 2 % of the usual steps of batts. This also
+    /// measures and prints the worst case, steps that do next to nothing. Needs an optimised build:
+    /// `cargo test --release -p batt-engine counting -- --ignored --nocapture`.
     #[test]
     #[ignore = "a measurement"]
     fn counting_is_nearly_free() {

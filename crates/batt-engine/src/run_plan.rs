@@ -1,4 +1,4 @@
-//! Which solver runs on which pair, in which order.
+//! The plan of an evaluation: which solver runs on which pair, in which order.
 
 use batt_arc::{Dataset, Pair, PairRef, Task};
 
@@ -6,7 +6,7 @@ use crate::compile::Compiled;
 use crate::evaluate::Job;
 use crate::sample::Sample;
 
-/// The tasks that solvers run on.
+/// Selects the tasks that solvers run on.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum RunScope {
     /// Every solver runs on the task it is named after.
@@ -16,7 +16,7 @@ pub enum RunScope {
     AllPairs,
 }
 
-/// All runs, solver by solver. The runs of one solver on one task stand together.
+/// All runs, solver by solver. The runs of one solver on one task are adjacent.
 pub struct RunPlan<'a> {
     scope: RunScope,
     tasks: &'a [Task],
@@ -26,7 +26,7 @@ pub struct RunPlan<'a> {
     own_tasks: Vec<Option<usize>>,
 }
 
-/// Where a run belongs. Small, since a plan may have millions of runs.
+/// The position of a run in the dataset. It is small because a plan may have millions of runs.
 #[derive(Clone, Copy)]
 struct Place {
     solver: u32,
@@ -53,8 +53,8 @@ pub struct PlannedRun<'a> {
 }
 
 impl<'a> RunPlan<'a> {
-    /// Plans the runs of solvers, each a name and a program. A solver without a task of its own has
-    /// no runs in the scope [`RunScope::OwnTask`].
+    /// Plans the runs of solvers, each given by name and program. A solver that is named after no
+    /// task has no runs in the scope [`RunScope::OwnTask`].
     pub fn new(
         solvers: impl IntoIterator<Item = (&'a str, &'a Compiled)>,
         data: &'a Dataset,
@@ -95,7 +95,7 @@ impl<'a> RunPlan<'a> {
         }
     }
 
-    /// The number of runs.
+    /// Returns the number of runs.
     pub fn len(&self) -> usize {
         self.jobs.len()
     }
@@ -105,34 +105,34 @@ impl<'a> RunPlan<'a> {
         self.jobs.is_empty()
     }
 
-    /// The tasks that solvers run on.
+    /// Returns the tasks that solvers run on.
     pub fn scope(&self) -> RunScope {
         self.scope
     }
 
-    /// The runs for the engine.
+    /// Returns the runs as jobs for the engine.
     pub fn jobs(&self) -> &[Job<'a>] {
         &self.jobs
     }
 
-    /// All tasks of the dataset, also those that no solver runs on.
+    /// Returns all tasks of the dataset, including those that no solver runs on.
     pub fn tasks(&self) -> &'a [Task] {
         self.tasks
     }
 
-    /// The positions of tasks that some solver runs on; one may come several times.
+    /// Returns the positions of tasks that some solver runs on. A position may occur several times.
     pub(crate) fn tasks_with_runs(&self) -> impl Iterator<Item = usize> {
         let first = self.places.iter().filter(|place| place.pair == 0);
         first.map(|place| place.task as usize)
     }
 
-    /// The positions of solvers that are named after no task.
+    /// Returns the positions of solvers that are named after no task.
     pub fn without_task(&self) -> impl Iterator<Item = usize> {
         let solvers = self.own_tasks.iter().enumerate();
         solvers.filter_map(|(at, own)| own.is_none().then_some(at))
     }
 
-    /// The run at a position.
+    /// Returns the run at a position.
     pub fn run(&self, at: usize) -> PlannedRun<'a> {
         let place = self.places[at];
         let (solver, task_at) = (place.solver as usize, place.task as usize);

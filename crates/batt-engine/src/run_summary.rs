@@ -1,12 +1,12 @@
-//! Counts of what the runs of a plan came to.
+//! Counts of the results of a plan.
 
 use std::collections::BTreeMap;
 
 use crate::evaluate::Verdict;
 use crate::run_plan::{PlannedRun, RunPlan, RunScope};
 
-/// What the runs of a [`RunPlan`] came to. A task is solved when one solver gets all its pairs
-/// right that have a known output.
+/// The counted results of a [`RunPlan`]. A task is solved when one solver is right on all its pairs
+/// with a known output.
 #[derive(Clone, Debug)]
 pub struct RunSummary {
     scope: RunScope,
@@ -19,15 +19,15 @@ pub struct RunSummary {
     group: Option<Group>,
 }
 
-/// One task.
+/// The result of one task.
 #[derive(Clone, Debug)]
 struct TaskSummary {
     solved: bool,
-    /// By pair: right by some solver; `None` if no output is known.
+    /// By pair, whether some solver is right; `None` if the output is not known.
     pairs: Vec<Option<bool>>,
 }
 
-/// The runs of one solver on one task, which come one after the other.
+/// The runs of one solver on one task, which are adjacent in the plan.
 #[derive(Clone, Debug)]
 struct Group {
     solver: usize,
@@ -37,7 +37,7 @@ struct Group {
 }
 
 impl RunSummary {
-    /// Counts nothing yet. The tasks of the plan count as unsolved.
+    /// Creates a summary without runs. The tasks of the plan count as unsolved.
     pub fn new(plan: &RunPlan<'_>) -> RunSummary {
         let mut tasks = vec![None; plan.tasks().len()];
         for at in plan.tasks_with_runs() {
@@ -60,7 +60,7 @@ impl RunSummary {
         }
     }
 
-    /// Counts one run. Runs are added in the order of the plan.
+    /// Counts one run. Runs must be added in the order of the plan.
     pub fn add(&mut self, run: &PlannedRun<'_>, verdict: &Verdict) {
         self.runs += 1;
         *self.kinds.entry(verdict.kind()).or_default() += 1;
@@ -71,7 +71,7 @@ impl RunSummary {
         {
             *pair |= right;
         }
-        // Where no output is known the run says nothing about the task.
+        // A run without a known output does not count against the solver.
         self.add_to_group(run, right || run.pair.output.is_none());
     }
 
@@ -100,35 +100,36 @@ impl RunSummary {
         }
     }
 
-    /// The number of runs.
+    /// Returns the number of runs.
     pub fn runs(&self) -> usize {
         self.runs
     }
 
-    /// The number of runs that failed or gave something else than expected.
+    /// Returns the number of runs that failed or gave a value other than the expected one.
     pub fn failed(&self) -> usize {
         self.failed
     }
 
-    /// Tasks solved by a solver named after another task: positions of the task and the solver.
+    /// Returns the tasks solved by a solver named after another task, as positions of the task and
+    /// the solver.
     pub fn foreign(&self) -> &[(usize, usize)] {
         &self.foreign
     }
 
-    /// How many runs ended in which way, the most frequent first.
+    /// Returns how many runs ended with each kind of verdict, the most frequent first.
     pub fn kinds(&self) -> Vec<(&'static str, usize)> {
         let mut kinds: Vec<_> = self.kinds.iter().map(|(kind, n)| (*kind, *n)).collect();
         kinds.sort_by_key(|(kind, count)| (std::cmp::Reverse(*count), *kind));
         kinds
     }
 
-    /// Tasks that are solved, and all that some solver runs on.
+    /// Returns the number of solved tasks and of all tasks that some solver runs on.
     pub fn tasks(&self) -> (usize, usize) {
         let tasks = || self.tasks.iter().flatten();
         (tasks().filter(|task| task.solved).count(), tasks().count())
     }
 
-    /// Pairs that some solver got right, and all with a known output.
+    /// Returns the number of pairs that some solver got right and of all pairs with a known output.
     pub fn pairs(&self) -> (usize, usize) {
         let tasks = self.tasks.iter().flatten();
         let pairs = tasks.flat_map(|task| task.pairs.iter().flatten());

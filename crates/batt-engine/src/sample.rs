@@ -1,21 +1,21 @@
-//! What a program is run on: an input grid, and the demonstrations of its task.
+//! Samples: the input grids of programs, with the demonstrations of their tasks.
 
 use batt_arc::{Grid, Pair, Task};
 use batt_dsl::{Outcome, Run, Value};
 
-/// One input of a task, with what a program may know about it.
+/// One input of a task, with its demonstrations and its expected output.
 #[derive(Clone, Copy, Debug)]
 pub struct Sample<'a> {
     /// The demonstrations of the task.
     pub demos: &'a [Pair],
     /// The input grid.
     pub input: &'a Grid,
-    /// The expected output, where it is known. Programs do not see it.
+    /// The expected output, if it is known. Programs do not see it.
     pub expected: Option<&'a Grid>,
 }
 
 impl<'a> Sample<'a> {
-    /// A sample for a pair of a task.
+    /// Creates a sample for a pair of a task.
     pub fn new(task: &'a Task, pair: &'a Pair) -> Sample<'a> {
         Sample {
             demos: &task.train,
@@ -37,7 +37,7 @@ pub enum ParamRole {
 }
 
 impl ParamRole {
-    /// Returns the roles of parameters by their names, or none if a name is unknown or there is no
+    /// Returns the roles of parameters by their names; `None` if a name is unknown or there is no
     /// input. A single parameter of any other name is the input.
     pub fn of(params: &[String]) -> Option<Vec<ParamRole>> {
         let role = |name: &String| match name.as_str() {
@@ -54,7 +54,7 @@ impl ParamRole {
     }
 }
 
-/// Makes the tuple of demonstrations, without those that have no output.
+/// Makes the tuple of demonstrations, without demonstrations that have no output.
 pub(crate) fn demos<'r>(run: &mut Run<'r>, pairs: &[Pair]) -> Outcome<Value<'r>> {
     let mut values = Vec::with_capacity(pairs.len());
     for pair in pairs {
@@ -66,7 +66,7 @@ pub(crate) fn demos<'r>(run: &mut Run<'r>, pairs: &[Pair]) -> Outcome<Value<'r>>
     run.make_tuple(&values)
 }
 
-/// Makes a grid of a task a value.
+/// Makes a value from a grid of a task.
 pub(crate) fn grid<'r>(run: &mut Run<'r>, grid: &Grid) -> Outcome<Value<'r>> {
     run.input(grid.height(), grid.width(), grid.cells())
 }

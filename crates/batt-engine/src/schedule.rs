@@ -1,17 +1,18 @@
-//! Worker threads: how many there are, how they start, how they end, and results in order.
+//! Worker threads: how many start, how they end, and how their results are put in order.
 //!
 //! ```text
-//!   Team ─ start ─> worker: take a chunk of items ── results ──> in order ──> sink, on the calling thread
+//!   Team ─ start ─> worker: take a chunk ── results ──> sink, on the calling thread, in order
 //!     └─ ends all of them: on a request, or when one of them panics
 //! ```
 //!
-//! - [`Team`]: threads that work on one thing and end together. Nothing else in the engine or in the search starts workers.
-//! - [`Schedule`]: numbered items spread over a team, with their results delivered in order.
+//! - [`Team`]: threads that end together. Every worker of the engine and of the search belongs to
+//!   one.
+//! - [`Schedule`]: numbered items that a team works on, with results delivered in order.
 //!
 //! Workers take chunks of consecutive items from a counter, so they never wait for each other, and
-//! a slow item delays only the items of its own chunk. Finished chunks wait for their turn. Workers
-//! that are too far ahead of the next item to be delivered pause, so results do not pile up behind
-//! a slow one.
+//! a slow item delays only the items of its own chunk. Finished chunks wait until all earlier
+//! chunks are delivered. A worker pauses if it is too far ahead of the next item to be delivered,
+//! so results do not pile up behind a slow one.
 
 use std::collections::BTreeMap;
 use std::num::NonZeroUsize;
@@ -22,29 +23,30 @@ use std::time::{Duration, Instant};
 
 use crate::cancel::Cancel;
 
-/// Native stack of a worker. Calls and containers nest at most a thousand deep, which fits in an
+/// The native stack of a worker. Calls and containers nest at most a thousand deep, which needs an
 /// eighth of this.
 const STACK: usize = 16 << 20;
 
-/// How long a chunk should take: long enough to make the queue cheap, short enough that a slow run
-/// delays few others.
+/// The time that a chunk should take: long enough that the queue costs little, short enough that a
+/// slow run delays few others.
 const CHUNK_TIME: Duration = Duration::from_micros(500);
 
-/// Workers per core beyond which more only cost memory and time to start.
+/// The most workers per core. More would only cost memory and start-up time.
 const WORKERS_PER_CORE: usize = 4;
 
-/// Workers that are always allowed, on however few cores.
+/// The number of workers that is allowed on any machine, even with few cores.
 const ALWAYS_ALLOWED: usize = 16;
 
-/// Returns how many workers to start when `threads` are asked for; `None` asks for one per core.
-/// They are never more than [`most_workers`].
+/// Returns how many workers to start when `threads` are requested; `None` requests one per core.
+/// The number is at most [`most_workers`].
 pub fn workers(threads: Option<NonZeroUsize>) -> usize {
     threads
         .map_or(cores(), NonZeroUsize::get)
         .min(most_workers())
 }
 
-/// The most workers that are ever started: four per core, or 16 on a machine with fewer than four.
+/// Returns the largest number of workers that start: four per core, or 16 on a machine with fewer
+/// than four cores.
 pub fn most_workers() -> usize {
     (cores() * WORKERS_PER_CORE).max(ALWAYS_ALLOWED)
 }
@@ -53,8 +55,7 @@ fn cores() -> usize {
     thread::available_parallelism().map_or(1, NonZeroUsize::get)
 }
 
-/// Threads that work on one thing and end together: when the caller asks for it, or when one of
-/// them panics.
+/// A group of threads that end together: when the caller cancels them, or when one of them panics.
 pub struct Team<'c> {
     cancel: &'c Cancel,
     panicked: AtomicBool,
@@ -62,7 +63,7 @@ pub struct Team<'c> {
 }
 
 impl<'c> Team<'c> {
-    /// A team without threads, which `cancel` ends.
+    /// Creates a team without threads, which `cancel` ends.
     pub fn new(cancel: &'c Cancel) -> Team<'c> {
         Team {
             cancel,
@@ -76,8 +77,8 @@ impl<'c> Team<'c> {
         self.panicked.load(Ordering::Relaxed) || self.cancel.is_cancelled()
     }
 
-    /// Starts a thread. Returns whether the system could: where it cannot, the caller gets by with
-    /// those it has.
+    /// Starts a thread. Returns whether the system could start it; if not, the team works with the
+    /// threads it has.
     pub fn start<'scope>(
         &'scope self,
         scope: &'scope Scope<'scope, '_>,
@@ -95,14 +96,14 @@ impl<'c> Team<'c> {
             .is_ok()
     }
 
-    /// Ends the team if the current thread panics before the alarm is dropped. Threads have one of
-    /// their own; the thread that waits for their results needs one, too.
+    /// Returns a guard that ends the team if the current thread panics while holding it. Threads of
+    /// the team hold one already; the thread that waits for their results needs one, too.
     pub fn alarm(&self) -> Alarm<'_> {
         Alarm(&self.panicked)
     }
 }
 
-/// Ends a team when the thread that holds it panics.
+/// A guard that ends a team if its thread panics.
 pub struct Alarm<'a>(&'a AtomicBool);
 
 impl Drop for Alarm<'_> {
@@ -113,50 +114,50 @@ impl Drop for Alarm<'_> {
     }
 }
 
-/// How many items may be finished ahead of the next one to be delivered.
+/// The number of items that may be finished ahead of the next item to be delivered.
 pub struct Window(AtomicUsize);
 
 impl Window {
-    /// A window of this many items.
+    /// Creates a window of this many items.
     pub fn new(items: usize) -> Window {
         Window(AtomicUsize::new(items))
     }
 
-    /// The number of items.
+    /// Returns the number of items.
     pub fn get(&self) -> usize {
         self.0.load(Ordering::Relaxed)
     }
 
-    /// Changes the number of items, also while the schedule runs.
+    /// Changes the number of items. The schedule may be running.
     pub fn set(&self, items: usize) {
         self.0.store(items, Ordering::Relaxed);
     }
 }
 
-/// Numbered items, and how they are spread over workers.
+/// Numbered items, and how they are split over workers.
 pub struct Schedule {
-    /// Number of items.
+    /// The number of items.
     pub count: usize,
-    /// Threads; `None` for one per core.
+    /// The number of threads; `None` uses one per core.
     pub threads: Option<NonZeroUsize>,
-    /// How far results may run ahead.
+    /// How many items may be finished ahead of the next one to be delivered.
     pub ahead: Window,
-    /// Items in a chunk: at first, and at most. In between, chunks grow and shrink with the time
-    /// they take.
+    /// The initial and the largest number of items in a chunk. Chunks grow and shrink with the time
+    /// that they take.
     pub chunk: (usize, usize),
 }
 
-/// What a [`Schedule`] came to.
+/// The totals of a [`Schedule`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Delivered {
     /// Items whose results were delivered: all, unless the work was cancelled.
     pub items: usize,
-    /// Workers that took part. There are fewer than planned where the system gives no more threads.
+    /// Workers that took part. The system may start fewer than planned.
     pub workers: usize,
 }
 
 impl Schedule {
-    /// Items done one by one, in no particular rhythm: for few items that take long.
+    /// Creates a schedule for few items that take long: every chunk is one item.
     pub fn one_by_one(count: usize, threads: Option<NonZeroUsize>) -> Schedule {
         Schedule {
             count,
@@ -171,15 +172,15 @@ impl Schedule {
         workers(self.threads).min(self.count.max(1))
     }
 
-    /// Does all items and hands each result to `sink`, in order. `worker` makes what a thread needs
-    /// and returns the function that does one item. Cancelling ends the work early; what was
-    /// delivered by then is a prefix of the whole.
+    /// Processes all items and passes each result to `sink`, in order. `worker` runs once on each
+    /// thread and returns the function that processes one item. Cancellation ends the work early;
+    /// the delivered results are then a prefix of the whole.
     ///
-    /// Where the system gives no thread at all, the calling thread does the work.
+    /// If the system starts no thread at all, the calling thread does the work.
     ///
     /// # Panics
     ///
-    /// If `worker`, an item or `sink` panics: all other threads end first.
+    /// Panics if `worker`, an item or `sink` panics, after all other threads have ended.
     pub fn run<T: Send, W: FnMut(usize) -> T>(
         &self,
         cancel: &Cancel,
@@ -200,7 +201,7 @@ impl Schedule {
         let mut done = 0;
         let workers = thread::scope(|scope| {
             let _alarm = team.alarm();
-            // Bounded: workers wait for a sink that is slower than they are.
+            // The channel is bounded, so workers wait for a slow sink.
             let (sender, receiver) = mpsc::sync_channel::<(usize, Vec<T>)>(planned * 4);
             let mut started = 0;
             while started < planned {
@@ -220,7 +221,7 @@ impl Schedule {
                 }
                 return 1;
             }
-            // Chunks come in any order; each goes out when all before it have.
+            // Chunks arrive in any order; each is delivered after all earlier chunks.
             let mut waiting = BTreeMap::new();
             for (start, results) in receiver {
                 waiting.insert(start, results);
@@ -240,7 +241,7 @@ impl Schedule {
         }
     }
 
-    /// Takes chunks until none is left or the team has ended.
+    /// Takes chunks until none are left or the team has ended.
     fn work<T>(
         &self,
         workers: usize,
@@ -278,7 +279,7 @@ impl Schedule {
     }
 }
 
-/// How far a schedule has come.
+/// The progress of a schedule.
 #[derive(Default)]
 struct Progress {
     /// The next item to be taken.
@@ -330,8 +331,8 @@ mod tests {
         assert!(catch_unwind(run).is_err());
     }
 
-    /// Workers wait for items to be delivered, which never happens after a panic on the delivering
-    /// thread.
+    /// Workers wait for items to be delivered, which would never happen after a panic on the
+    /// delivering thread.
     #[test]
     fn a_panic_in_the_sink_ends_the_work() {
         let run = || {
@@ -346,7 +347,7 @@ mod tests {
     fn the_calling_thread_works_where_no_thread_can_be_started() {
         let cancel = Cancel::new();
         let team = Team {
-            // No machine has this much memory for a stack.
+            // No machine can allocate a stack of this size.
             stack: 1 << 60,
             ..Team::new(&cancel)
         };

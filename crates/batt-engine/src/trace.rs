@@ -8,20 +8,20 @@ use batt_lang::{Operand, Program, SourceFile, StepId, StepKind};
 use crate::evaluate::{Job, inputs};
 use crate::outcome::describe;
 
-/// A step that has been computed.
+/// A computed step.
 #[derive(Clone, Debug, PartialEq)]
 pub struct TracedStep {
-    /// The variable.
+    /// The variable that holds the value.
     pub name: String,
-    /// The call as it stands in the file.
+    /// The call as it is written in the file.
     pub call: String,
-    /// The line of the file, or 0.
+    /// The line in the file; 0 if the step is in no file.
     pub line: u32,
-    /// The value; `None` if it is too large to copy out of the run.
+    /// The value; `None` if it is too large to copy.
     pub value: Option<OwnedValue>,
 }
 
-/// Runs the program of a job and keeps the value of every step that succeeds.
+/// Runs the program of a job and returns the value of every step that succeeds.
 pub fn trace(program: &Program, job: &Job<'_>, limits: &Limits) -> Vec<TracedStep> {
     let mut limits = *limits;
     // Copying values out takes steps and memory of its own.
@@ -36,7 +36,7 @@ pub fn trace(program: &Program, job: &Job<'_>, limits: &Limits) -> Vec<TracedSte
         let Ok(inputs) = inputs(run, job.program, &job.sample, input) else {
             return;
         };
-        // How the run ends is known already; this one is for the steps before that.
+        // The caller knows how the run ends; this run only collects the steps before the end.
         let _ = job.program.execute_watched(run, &inputs, |run, id, value| {
             let step = program.step(id);
             steps.push(TracedStep {
@@ -60,7 +60,7 @@ pub fn explain_step(
 ) -> String {
     let step = program.step(failed);
     let mut out = String::new();
-    // One call may stand on a very long line.
+    // A call may be part of a very long line.
     let line: String = source.line(step.span.line).chars().take(160).collect();
     // Writing to a String cannot fail.
     let _ = writeln!(out, "{:>5} | {line}", step.span.line);

@@ -1,5 +1,5 @@
-//! Properties of all batts: a batt gives what its solvers give one by one, on any number of
-//! threads.
+//! Properties of all batts: a batt gives the same results as its solvers do one by one, on any
+//! number of threads.
 
 use std::num::NonZeroUsize;
 use std::time::{Duration, Instant};
@@ -34,7 +34,8 @@ const LIMITS: Limits = Limits {
     time: None,
 };
 
-/// Some programs of a dialect, a grid to run them on, and a demonstration.
+/// Generates some programs of a dialect, a grid to run them on, and a second grid for the
+/// demonstration.
 fn subject(dialect: Dialect) -> impl Strategy<Value = (Vec<Program>, Grid, Grid)> {
     let grids = vec(any::<u8>(), 0..60);
     let bytes = vec(vec(any::<u8>(), 0..160), 1..9);
@@ -112,14 +113,14 @@ fn together(batt: &Batt, sample: Sample<'_>, limits: &Limits) -> Vec<Result<Owne
     sorted.into_iter().map(|(_, outcome)| outcome).collect()
 }
 
-/// Near a limit the two sides may differ: a batt caches facts about shared values, and simplifies
-/// the program of a solver.
+/// Near a limit a batt and its solvers may differ, because the batt caches facts about shared
+/// values and simplifies the programs.
 fn is_limit(outcome: &Result<OwnedValue, Fault>) -> bool {
     outcome.as_ref().is_err_and(|fault| fault.is_limit())
 }
 
-/// None and functions hash by number of creation, which differs in a batt. So the order of sets
-/// that contain them may differ.
+/// `None` and functions hash by their order of creation, which differs in a batt. So the order of
+/// sets that contain them may differ.
 fn holds_function(value: &OwnedValue) -> bool {
     match value {
         OwnedValue::Function => true,
@@ -133,7 +134,7 @@ fn check(dialect: Dialect, programs: &[Program], grid: &Grid, other: &Grid) -> R
     check_within(dialect, programs, grid, other, SMALL)
 }
 
-/// Limits that many programs exceed.
+/// Tight limits, which many programs exceed.
 const SMALL: Limits = Limits {
     steps: 2_000,
     size: 20_000,
@@ -186,7 +187,7 @@ fn check_within(
     Ok(())
 }
 
-/// Entries, with the step of each error.
+/// The entries of a run, with the failing step of each error.
 type Details = Vec<Result<OwnedValue, (Fault, Option<u32>)>>;
 
 fn details<'r>(
@@ -199,8 +200,8 @@ fn details<'r>(
     run.to_owned(value).map_err(|fault| (fault, None))
 }
 
-/// Checks that solving and comparing give the same at once and one after the other, within wide and
-/// within tight limits, and that comparing is solving with another `C`.
+/// Checks that solving and comparing in one run gives the same as in two runs, within wide and
+/// within tight limits, and that comparisons are scores with another `C`.
 fn check_comparisons(batt: &Batt, on_error: OnError, sample: &Sample<'_>) -> Result<(), String> {
     let batt = CompiledBatt::new(batt).on_error(on_error);
     let solved = batt.outputs() + batt.scores();
@@ -227,8 +228,8 @@ fn check_comparisons(batt: &Batt, on_error: OnError, sample: &Sample<'_>) -> Res
             &mut [],
             details,
         );
-        // If several steps of an entry fail, the first of them may differ: steps that do not depend
-        // on `C` come first.
+        // If several steps of an entry fail, the first of them may differ, because steps that do
+        // not depend on `C` come first.
         let fails_at_limit =
             |entry: &Result<_, (Fault, _)>| matches!(entry, Err((fault, _)) if fault.is_limit());
         for (a, b) in compare.iter().zip(&scores[batt.outputs()..]) {
@@ -248,9 +249,9 @@ fn grid_in<'r>(run: &mut Run<'r>, grid: &Grid) -> Outcome<Value<'r>> {
 proptest! {
     #![proptest_config(config(300))]
 
-    /// Comparisons of any solvers and differs are right, whether they look at `C` or not.
+    /// Comparisons of any solvers and differs are right, whether they depend on `C` or not.
     #[test]
-    fn to_compare_is_to_solve_with_another_c(
+    fn comparing_is_solving_with_another_c(
         (programs, grid, other) in subject(Dialect::Tokpidjin),
         differs in 0usize..5,
         defaults in any::<bool>(),
@@ -264,15 +265,17 @@ proptest! {
         checked.map_err(|text| TestCaseError::fail(format!("{text}\n{}", batt.program)))?;
     }
 
-    /// Sharing, folding, resolving and dropping change no answer and no failure.
+    /// Sharing, folding, resolving and dropping steps changes no answer and no failure.
     #[test]
     fn a_batt_gives_what_its_solvers_give((programs, grid, other) in subject(Dialect::ArcDsl)) {
         check(Dialect::ArcDsl, &programs, &grid, &other).map_err(TestCaseError::fail)?;
     }
 
-    /// The same in the dialect in which functions do not fail.
+    /// The same holds in tokpidjin, where functions return defaults instead of failing.
     #[test]
-    fn so_it_does_in_tokpidjin((programs, grid, other) in subject(Dialect::Tokpidjin)) {
+    fn a_batt_gives_what_its_solvers_give_in_tokpidjin(
+        (programs, grid, other) in subject(Dialect::Tokpidjin),
+    ) {
         check(Dialect::Tokpidjin, &programs, &grid, &other).map_err(TestCaseError::fail)?;
     }
 }
@@ -347,10 +350,10 @@ fn the_corpus_as_one_batt_still_solves_itself() {
             let own = own.expect("every task has a solver");
             assert_eq!(verdicts[own], Verdict::Right, "{}", ids[*at]);
             let compared = compared.as_ref().map(Vec::len);
-            // A candidate is right, so the differs compare.
+            // The solver is right on its own task, so the differs compare.
             assert_eq!(compared, Some(batt.scores.len()));
         }
-        // Most solvers fail on most inputs of other tasks, in various ways.
+        // Most solvers fail on most inputs of other tasks, with various faults.
         assert!(report.faults.iter().map(|(_, n)| n).sum::<u64>() > 1000);
         assert_eq!(report.steps[0].len(), batt.program.steps().len());
         assert!(report.steps[0].iter().all(|s| s.executed >= s.failed));
@@ -380,7 +383,7 @@ fn threads_and_batches_change_nothing() {
                 assert_eq!(other.faults, report.faults);
             }
         }
-        // A batch that starts in the middle gives the remaining results.
+        // A run from the middle of the dataset gives the remaining results.
         let (_, rest) = run_mega(&batts, samples, 33, 2, None);
         assert!(rest == lines[33..]);
     });
@@ -417,7 +420,7 @@ fn a_cancelled_mega_batch_delivers_a_prefix() {
     });
 }
 
-/// A solver that fails and one that runs away do not disturb a third one.
+/// A solver that fails and one that never ends do not disturb a third one.
 #[test]
 fn faults_stay_where_they_happen() {
     let solvers = programs(
@@ -433,15 +436,15 @@ fn faults_stay_where_they_happen() {
         expected: None,
     };
     let outcomes = together(&batt, sample, &LIMITS);
-    // Its value is shared with another solver, but the step that fails is its own.
+    // Another solver shares a step of this one, but the failing step is its own.
     assert_eq!(outcomes[0], Err(Fault::Type));
     assert!(is_limit(&outcomes[1]), "{:?}", outcomes[1]);
     let turned = OwnedValue::grid([&[4, 3][..], &[2, 1]]);
     assert_eq!(outcomes[2], Ok(turned));
 }
 
-/// The clock is a last resort, and it stops a run. `crement` is not one of the primitives that are
-/// called on all elements at once, so the run is slow.
+/// The clock is the last limit, and it stops a run. `crement` is not among the primitives that
+/// handle all elements at once, so the run is slow.
 #[test]
 fn the_clock_stops_a_run() {
     let solvers = programs(
@@ -481,7 +484,7 @@ fn the_clock_stops_a_run() {
     assert!(cut < whole, "{cut:?} instead of {whole:?}");
 }
 
-/// Many solvers in one batt can each use nearly all of their limits.
+/// Each of many solvers in a batt can use nearly all of its limits.
 #[test]
 fn each_solver_has_the_limits_for_itself() {
     let text: String = (0..40)
@@ -511,7 +514,7 @@ fn each_solver_has_the_limits_for_itself() {
             together(&batt, sample, &limits),
         )
     };
-    // A canvas, 8,100 cells of 8 bytes, and the same again.
+    // A canvas has 8,100 cells of 8 bytes, and the second step needs the same again.
     let (alone, both) = within(145_000);
     assert!(
         alone

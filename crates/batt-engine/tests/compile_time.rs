@@ -1,6 +1,7 @@
-//! How long it takes to make programs ready to run, here and on a device. Ignored: it measures.
+//! Measures the time to compile programs for the CPU and for a device. Ignored by default.
 //!
-//!     BATT_SOLVERS=solvers.py cargo test --release -p batt-engine --test compile_time -- --ignored --nocapture
+//!     BATT_SOLVERS=solvers.py cargo test --release -p batt-engine --test compile_time \
+//!         -- --ignored --nocapture
 
 use std::hint::black_box;
 use std::time::{Duration, Instant};
@@ -14,7 +15,7 @@ use batt_engine::device::{
 use batt_engine::{Compiled, Sample};
 use batt_lang::{Program, SolverFile};
 
-/// Returns the time of one item, the best of several tries.
+/// Returns the time per item, the best of several tries.
 fn best(items: usize, mut work: impl FnMut()) -> Duration {
     let times = (0..20).map(|_| {
         let started = Instant::now();
@@ -24,7 +25,7 @@ fn best(items: usize, mut work: impl FnMut()) -> Duration {
     times.min().unwrap_or_default() / items.max(1) as u32
 }
 
-/// Makes ten thousand solvers of five to fifteen steps, some of them equal.
+/// Generates ten thousand solvers of five to fifteen steps, some of them equal.
 fn typical() -> Vec<Program> {
     let text = match std::env::var("BATT_SOLVERS") {
         Ok(path) => std::fs::read_to_string(path).expect("a file of solvers"),
@@ -58,7 +59,7 @@ impl Device for NoTime {
     }
 }
 
-/// Measures the host's work around launches, for each run.
+/// Measures the host's work around launches per run.
 #[test]
 #[ignore = "it measures"]
 fn time_of_a_score() {

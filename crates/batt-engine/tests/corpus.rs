@@ -82,14 +82,14 @@ fn together_they_use_every_primitive_and_constant() {
     assert!(constants.is_empty(), "not used: {constants:?}");
 }
 
-/// Results without their times.
+/// Returns results without their times.
 fn without_times(results: Vec<JobResult>) -> Vec<(Verdict, Option<OwnedValue>)> {
     results.into_iter().map(|r| (r.verdict, r.value)).collect()
 }
 
 #[test]
 fn the_number_of_threads_changes_nothing() {
-    // Tight limits, so that some runs fail.
+    // The second limits are tight, so some runs fail.
     let limits = [
         Limits::default(),
         Limits {
@@ -120,7 +120,7 @@ fn the_number_of_threads_changes_nothing() {
             let verdicts = with(Some(2), Values::None);
             for ((verdict, value), (expected, _)) in verdicts.iter().zip(&one) {
                 assert_eq!(value, &None);
-                // Copying a value out can itself reach the limit on its size.
+                // Copying a value out can reach the limit on its size.
                 if !matches!(expected, Verdict::Failed(_)) {
                     assert_eq!(verdict, expected);
                 }

@@ -1,12 +1,12 @@
-//! The first of several faults is reported: the one that Python meets first when it iterates over
-//! sets in their order.
+//! If several elements of a set fail, the reported fault is the one that Python meets first when it
+//! iterates over the set in its order.
 
 use batt_dsl::Fault::{self, Index, Runtime, StopIteration, Type};
 use batt_testing::eval;
 
-/// What CPython 3.11 raises.
+/// Calls and the faults that correspond to CPython 3.11's exceptions.
 const RAISED: [(&str, Fault); 25] = [
-    // An empty tuple comes before a five in a set of both, in either order of insertion.
+    // The empty tuple comes before 5 in a set of both, in either order of insertion.
     ("apply(first, insert(5, initset(())))", Runtime),
     ("apply(first, insert((), initset(5)))", Runtime),
     ("sfilter(insert(5, initset(())), first)", Runtime),
@@ -16,7 +16,7 @@ const RAISED: [(&str, Fault); 25] = [
     ("order(insert((), initset(5)), first)", StopIteration),
     ("argmin(insert((), initset(5)), first)", StopIteration),
     ("extract(insert((), initset(5)), first)", Runtime),
-    // Here the first one stays first.
+    // In these sets the order of insertion decides which element comes first.
     (
         "colorfilter(insert(initset(5), initset(initset(()))), ONE)",
         Type,
@@ -29,7 +29,7 @@ const RAISED: [(&str, Fault); 25] = [
         "colorfilter(insert((), initset(repeat(5, 1))), ONE)",
         Runtime,
     ),
-    // Keys are compared as they come.
+    // Keys are compared in the order of the elements.
     ("argmax(((1,), ((2,),), ()), first)", Type),
     ("valmax(((1,), ((2,),), ()), first)", Type),
     ("argmax(((1,), (), ((2,),)), first)", StopIteration),
@@ -39,11 +39,11 @@ const RAISED: [(&str, Fault); 25] = [
         StopIteration,
     ),
     ("argmin(insert((), insert((2,), initset(5))), first)", Type),
-    // Without a function the elements themselves are compared, but the result is called.
+    // Without a function the elements themselves are compared, and then the result is called.
     ("valmin((3, 1), None)", Type),
     ("valmax(initset(5), None)", Type),
     ("valmax((), None)", Type),
-    // `None` is a key, and cannot be compared with itself.
+    // The keys are `None`, which cannot be compared with `None`.
     (
         "argmin((canvas(1, (1, 1)), canvas(2, (1, 1)), ()), rbind(index, NEG_UNITY))",
         Type,
@@ -69,8 +69,8 @@ fn the_first_fault_is_that_of_python() {
     }
 }
 
-/// The same in large sets. The empty tuple among numbers, made in two ways: in the first it comes
-/// after some of the numbers, since they had taken its place.
+/// The rule also holds in large sets. The empty tuple is added to numbers in two ways; in the
+/// first, numbers can take its place in the table, and then it comes after some of them.
 #[test]
 fn the_first_fault_in_a_large_set_is_that_of_python() {
     let numbers = |from: usize, to: usize| format!("merge(initset(interval({from}, {to}, 1)))");
@@ -83,7 +83,7 @@ fn the_first_fault_in_a_large_set_is_that_of_python() {
             (format!("combine(initset(()), {numbers})"), combined),
             (format!("insert((), {numbers})"), inserted),
         ] {
-            // A generator passes it on as another one.
+            // A generator turns `StopIteration` into `RuntimeError`.
             let inside = if fault == StopIteration {
                 Runtime
             } else {

@@ -1,7 +1,7 @@
-//! Nothing a program contains can panic, hang or exhaust the process.
+//! No program can panic, hang or exhaust the process.
 //!
-//! Every run here ends in a value or a fault, soon, in little memory, on the 2 MiB stack that Rust
-//! gives to test threads.
+//! Every run in this file ends in a value or a fault, soon, in little memory, on the 2 MiB stack
+//! that Rust gives to test threads.
 
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::cell::Cell;
@@ -13,7 +13,7 @@ use batt_engine::Compiled;
 use batt_lang::{Operand, ProgramBuilder};
 use batt_testing::{eval, processor_time, programs_in, run, script, within};
 
-/// Counts what each thread has allocated, so that tests can bound it.
+/// An allocator that counts the bytes of each thread, so that tests can bound them.
 struct Counting;
 
 thread_local! {
@@ -21,8 +21,9 @@ thread_local! {
     static PEAK: Cell<isize> = const { Cell::new(0) };
 }
 
-// SAFETY: everything is passed on to the system's allocator; counting touches thread-local cells
-// that need neither allocation nor destruction.
+// SAFETY: every call is passed on to `System` with the caller's pointer and layout, so `System`'s
+// guarantees hold. Counting cannot allocate or unwind: the thread-local cells are initialised in a
+// `const` block and need no destructor.
 unsafe impl GlobalAlloc for Counting {
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
         NOW.set(NOW.get() + layout.size() as isize);
@@ -39,7 +40,8 @@ unsafe impl GlobalAlloc for Counting {
 #[global_allocator]
 static ALLOCATOR: Counting = Counting;
 
-/// The most bytes alive at once during `work`, beyond those before it.
+/// Returns the result of `work` and the largest number of bytes that were alive at once during it,
+/// in addition to those before it.
 fn peak_of<T>(work: impl FnOnce() -> T) -> (T, usize) {
     let before = NOW.get();
     PEAK.set(before);
@@ -47,26 +49,27 @@ fn peak_of<T>(work: impl FnOnce() -> T) -> (T, usize) {
     (result, (PEAK.get() - before) as usize)
 }
 
-/// Runaways end in about a second of optimised code; tests may be built for debugging.
-const PATIENCE: Duration = Duration::from_secs(if cfg!(debug_assertions) { 10 } else { 2 });
+/// The longest time of a run. Programs without end reach a limit in about a second of optimised
+/// code; tests may be built for debugging.
+const TIME_LIMIT: Duration = Duration::from_secs(if cfg!(debug_assertions) { 10 } else { 2 });
 
-/// Runs a script within the default limits and within bounds of time and memory. Besides the values
-/// of the run there are buffers that operations work in, and the copy that is handed out, which
-/// the limit on size bounds: hence a multiple.
+/// Runs a script within the default limits and asserts that its time and memory are bounded. The
+/// bound is a multiple of the memory limit, because operations use buffers and the result is
+/// copied; the size limit bounds both.
 fn ends(lines: &[&str]) -> Result<OwnedValue, Fault> {
     let program = script(lines);
     let limits = Limits::default();
     let what = lines.join("; ");
-    let (ending, peak) = peak_of(|| within(PATIENCE, &what, || run(&program, &limits)));
+    let (ending, peak) = peak_of(|| within(TIME_LIMIT, &what, || run(&program, &limits)));
     assert!(
-        peak <= ALLOWED * limits.memory,
+        peak <= PEAK_FACTOR * limits.memory,
         "{what} took {} MiB",
         peak >> 20
     );
     ending
 }
 
-const ALLOWED: usize = 4;
+const PEAK_FACTOR: usize = 4;
 
 #[track_caller]
 fn fails_with(faults: &[Fault], lines: &[&str]) {
@@ -174,7 +177,7 @@ fn patches_far_from_each_other() {
             "shift(x, (9223372036854775807, 0))",
             "recolor(9, x)",
         ] {
-            // Some succeed and some fail, but all end.
+            // Some calls succeed and some fail, but all end.
             let _ = ends(&[patch, call]);
         }
     }
@@ -214,9 +217,9 @@ fn large_numbers_that_are_fine() {
 }
 
 #[test]
-fn what_fails_in_any_case_takes_no_large_numbers() {
-    // Locations are no cells, wherever they are; in Python they are moved to the origin before that
-    // shows.
+fn a_call_that_fails_anyway_needs_no_large_numbers() {
+    // `vfrontier` makes locations, not cells, so `upscale_f` fails wherever they are. Python finds
+    // that out only after moving them to the origin.
     let text = "def script():\n    return upscale_f(vfrontier((-2, -9223372036854775808)), TWO)\n";
     let program = Compiled::new(&programs_in(Dialect::Tokpidjin, text)[0]);
     let value = run(&program, &Limits::default()).expect("a default");
@@ -271,7 +274,7 @@ fn towers_of_sets() {
         "x2",
     ];
     fails_with(&[Fault::Recursion], &again);
-    // Two towers that are equal, but not the same.
+    // Two towers that are equal, but not the same object.
     let two = [
         "x1 = power(initset, 900)(ONE)",
         "x2 = power(initset, 900)(T)",
@@ -320,7 +323,7 @@ fn towers_of_sets() {
 
 #[test]
 fn towers_of_functions() {
-    // Each call of the tower is a call inside a call; Python stops at a thousand.
+    // Each level of the tower is a call inside a call, and Python stops at a depth of a thousand.
     let tower = |op: &str, depth: usize| {
         let mut builder = ProgramBuilder::new("tower", Vec::<String>::new());
         let named = |name: &str| Operand::Op(OpId::named(name).expect("a primitive"));
@@ -344,14 +347,14 @@ fn towers_of_functions() {
         for depth in [10, 900, 10_000] {
             let program = tower(op, depth);
             let what = format!("{op} {depth} deep");
-            let ending = within(PATIENCE, &what, || run(&program, &Limits::default()));
+            let ending = within(TIME_LIMIT, &what, || run(&program, &Limits::default()));
             match (op, depth) {
                 ("compose" | "composed" | "chain", 10 | 900) => {
                     assert_eq!(ending, Ok(OwnedValue::Int(depth as i64 + 1)), "{what}");
                 }
                 ("matcher", 10 | 900) => assert_eq!(ending, Ok(OwnedValue::Bool(true)), "{what}"),
                 ("power", 10) => assert_eq!(ending, Ok(OwnedValue::Int(1024)), "{what}"),
-                // 2^900 calls.
+                // The tower needs 2^900 calls.
                 ("power" | "fork", 900) => {
                     assert!(
                         matches!(ending, Err(Fault::Steps | Fault::Overflow)),
@@ -367,7 +370,7 @@ fn towers_of_functions() {
 
 #[test]
 fn functions_that_call_primitives_that_call_functions() {
-    // Calls through apply, sfilter and the like use the native stack between two closures.
+    // `apply`, `sfilter` and the like use the native stack between two closures.
     for (op, start) in [
         ("apply", "(1,)"),
         ("sfilter", "(1,)"),
@@ -387,13 +390,13 @@ fn functions_that_call_primitives_that_call_functions() {
         for _ in 0..2_000 {
             lines.push(format!("f = {bind}({op}, f)"));
         }
-        // A container nested as deeply as the calls, so that each level has something to call on.
+        // The container is nested as deeply as the calls, so that each level has an argument.
         for levels in [400, 900] {
             let mut lines = lines.clone();
             lines.push(format!("x = power(rbind(repeat, ONE), {levels})({start})"));
             lines.push("f(x)".to_owned());
             let lines: Vec<&str> = lines.iter().map(String::as_str).collect();
-            let _ = within(PATIENCE, op, || run(&script(&lines), &Limits::default()));
+            let _ = within(TIME_LIMIT, op, || run(&script(&lines), &Limits::default()));
         }
     }
     let prapply = "power(lbind(lbind(prapply, astuple), (1,)), 900)((1,))";
@@ -406,8 +409,9 @@ fn functions_that_call_primitives_that_call_functions() {
     let _ = ends(&rapply);
 }
 
-/// The outcome of an expression over values that hold themselves twice, sixty times over: `x` and
-/// `y` are equal tuples, `s` and `r` equal sets, each pair made separately.
+/// Runs an expression over values that were doubled sixty times: each step makes a container that
+/// holds the previous value twice. `x` and `y` are equal tuples, `s` and `r` equal sets, each made
+/// separately. Returns the outcome as text.
 fn doubled(result: &str, limits: &Limits) -> String {
     let start = ["x = ORIGIN", "y = (F, F)", "s = ORIGIN", "r = (F, F)"];
     let doubling = [
@@ -422,9 +426,9 @@ fn doubled(result: &str, limits: &Limits) -> String {
     }
     lines.push(result);
     let program = script(&lines);
-    let (ending, peak) = peak_of(|| within(PATIENCE, result, || run(&program, limits)));
+    let (ending, peak) = peak_of(|| within(TIME_LIMIT, result, || run(&program, limits)));
     assert!(
-        peak <= ALLOWED * limits.memory,
+        peak <= PEAK_FACTOR * limits.memory,
         "{result} took {} MiB",
         peak >> 20
     );
@@ -434,9 +438,9 @@ fn doubled(result: &str, limits: &Limits) -> String {
     }
 }
 
-/// Python compares an object with itself in no time, whatever its size.
+/// Python compares an object with itself at once, whatever its size.
 #[test]
-fn what_is_the_same_is_equal_at_once() {
+fn identical_objects_are_equal_at_once() {
     for result in [
         "equality(x, x)",
         "equality(s, s)",
@@ -455,8 +459,8 @@ fn what_is_the_same_is_equal_at_once() {
 }
 
 #[test]
-fn tuples_that_hold_themselves_twice() {
-    // The time to the default limit is measured once; a thousandth of it does for the rest.
+fn comparing_doubled_containers_ends() {
+    // One run up to the default limit is slow, so the rest run within a thousandth of it.
     let started = doubled("equality(x, y)", &Limits::default());
     assert!(
         started == "True" || TOO_MUCH.iter().any(|fault| fault.name() == started),
@@ -468,7 +472,7 @@ fn tuples_that_hold_themselves_twice() {
         ..Limits::default()
     };
     let doubled = |result: &str| doubled(result, &few);
-    // Written out they would not fit in any memory.
+    // The text of these values would not fit in any memory.
     for result in ["x", "s"] {
         let ending = doubled(result);
         assert!(
@@ -478,7 +482,7 @@ fn tuples_that_hold_themselves_twice() {
     }
     assert_eq!(doubled("size(x)"), "2");
     assert_eq!(doubled("size(initset(x))"), "1");
-    // Equal, but not the same: 2^60 comparisons, for Python as well.
+    // These values are equal, but not the same object: Python also makes 2^60 comparisons.
     for pair in ["x, y", "s, r"] {
         let (a, b) = pair.split_once(", ").expect("a pair");
         for result in [
@@ -499,7 +503,8 @@ fn tuples_that_hold_themselves_twice() {
             assert!(ending.len() <= 13, "{result}: {ending}");
         }
     }
-    // Neither may be taken for a grid, a patch or a number at such length.
+    // No primitive may spend 2^60 steps on finding out that these are not grids, patches or
+    // numbers.
     for op in ops().iter().filter(|op| op.arity() == 1) {
         for value in ["x", "s", "initset(x)", "(x, x, x)", "initset(s)", "(s, s)"] {
             let _ = doubled(&format!("{}({value})", op.name));
@@ -516,7 +521,7 @@ fn a_hundred_thousand_steps() {
         x = builder.call(named("increment"), vec![x]);
     }
     let program = Compiled::new(&builder.finish(x));
-    let ending = within(PATIENCE, "100,000 steps", || {
+    let ending = within(TIME_LIMIT, "100,000 steps", || {
         run(&program, &Limits::default())
     });
     assert_eq!(ending, Ok(OwnedValue::Int(100_000)));
@@ -529,8 +534,8 @@ fn a_hundred_thousand_steps() {
 
 #[test]
 fn a_chain_of_sets_that_is_never_inspected() {
-    // A set keeps its history until it is inspected. The history of 20,000 of them, each made from
-    // the one before, must not be walked on the stack.
+    // A set keeps its history until a program inspects it. Here 20,000 sets are each made from the
+    // one before; walking their history must not recurse on the stack.
     for step in [
         "insert({k}, x)",
         "combine(x, initset({k}))",
@@ -556,14 +561,14 @@ fn a_chain_of_sets_that_is_never_inspected() {
         };
         let grows = step.starts_with("insert") || step.starts_with("combine");
         let count = if grows { 2_000 } else { 20_000 };
-        // From 2: taking 1 away would leave nothing.
+        // Starts at 2, because removing 1 would leave an empty set.
         for k in 2..count {
             lines.push(format!("{name} = {}", step.replace("{k}", &k.to_string())));
         }
         lines.push(format!("size(totuple({name}))"));
         let lines: Vec<&str> = lines.iter().map(String::as_str).collect();
         let program = script(&lines);
-        let ending = within(PATIENCE, step, || run(&program, &Limits::default()));
+        let ending = within(TIME_LIMIT, step, || run(&program, &Limits::default()));
         match ending {
             Ok(value) => assert!(
                 matches!(value, OwnedValue::Int(n) if n > 0),
@@ -576,7 +581,7 @@ fn a_chain_of_sets_that_is_never_inspected() {
 
 #[test]
 fn memory_limits_hold() {
-    // Programs that build without end, at several limits: what is really allocated stays near the
+    // These programs build values without end. At several limits, allocated memory stays near the
     // limit, whichever fault ends the run.
     let programs = [
         [
@@ -626,7 +631,7 @@ fn memory_limits_hold() {
                 time: None,
             };
             let (ending, peak) = peak_of(|| run(&program, &limits));
-            // Buffers outside the arena hold one value at a time, which the size limit bounds.
+            // Buffers outside the arena hold one value at a time, and the size limit bounds it.
             let allowed = memory + limits.size * 100 + (256 << 10);
             assert!(
                 peak <= allowed,
@@ -636,8 +641,8 @@ fn memory_limits_hold() {
     }
 }
 
-/// Past a limit nothing equals anything, so a set under construction did not merge equal elements,
-/// and every search took longer than the one before.
+/// Past a limit, every comparison returns false. A set under construction then merged no equal
+/// elements, and every search took longer than the one before.
 #[test]
 fn a_limit_inside_the_making_of_a_set_ends_it() {
     let program = script(&[
@@ -656,8 +661,8 @@ fn a_limit_inside_the_making_of_a_set_ends_it() {
     }
 }
 
-/// Earlier runs in a workspace do not affect the limits of the next one. Otherwise results would
-/// depend on which thread took which job.
+/// Earlier runs in a workspace do not affect the limits of the next run. Otherwise results would
+/// depend on which thread runs which job.
 #[test]
 fn limits_do_not_depend_on_earlier_runs() {
     let limits = |memory| Limits {
@@ -698,8 +703,9 @@ fn limits_do_not_depend_on_earlier_runs() {
     }
 }
 
-/// A call over a large container costs steps in proportion, or a loop of such calls runs for hours
-/// within its budget: `sfilter(x, lbind(ofcolor, x))` did, with `x` a tuple of empty tuples.
+/// A call over a large container costs steps in proportion to its size. Otherwise a loop of such
+/// calls runs for hours within its budget, as `sfilter(x, lbind(ofcolor, x))` did with `x` a tuple
+/// of empty tuples.
 #[test]
 fn work_is_charged() {
     let shapes = [
@@ -717,7 +723,7 @@ fn work_is_charged() {
     };
     let mut free = Vec::new();
     for op in ops() {
-        // Four thousand calls with the container in every place.
+        // Four thousand calls with the container at each position.
         let calls: &[&str] = match op.arity() {
             1 => &["compose({op}, lbind(lbind(branch, T), x))"],
             2 => &["lbind({op}, x)", "rbind({op}, x)"],
@@ -768,7 +774,7 @@ fn work_is_charged() {
     );
 }
 
-/// Values at which representations end, and a few ordinary ones to meet them.
+/// Returns values at the edges of representations, and a few ordinary ones to combine with them.
 fn edge_values() -> Vec<OwnedValue> {
     use OwnedValue::{Bool, Int, Set, Tuple};
     let pair = |i, j| Tuple(vec![Int(i), Int(j)]);
@@ -808,7 +814,7 @@ fn edge_values() -> Vec<OwnedValue> {
     ]
 }
 
-/// Every primitive on every combination of edge values: none panics, none takes long.
+/// Every primitive ends soon and without a panic on every combination of edge values.
 #[test]
 fn every_primitive_at_the_edges() {
     let values = edge_values();
@@ -824,7 +830,7 @@ fn every_primitive_at_the_edges() {
     let mut workspace = Workspace::new();
     for id in OpId::all() {
         let arity = id.op().arity();
-        // All combinations of four would take minutes.
+        // All combinations of four arguments would take minutes.
         let stride = match arity {
             3 if !batt_testing::heavy() => 7,
             4 => 101,
@@ -835,7 +841,7 @@ fn every_primitive_at_the_edges() {
                 .map(|k| combination / count.pow(k as u32) % count)
                 .collect();
             let outcome = catch_unwind(AssertUnwindSafe(|| {
-                within(PATIENCE, id.op().name, || {
+                within(TIME_LIMIT, id.op().name, || {
                     workspace.run(Dialect::ArcDsl, &limits, |run| {
                         let mut args = Vec::new();
                         for &k in &chosen {

@@ -1,11 +1,12 @@
-//! Loops give back the memory of their calls, and facts cached about older values meanwhile stay.
+//! Loops release the memory of their calls, but keep facts that the calls cached about older
+//! values.
 
 use batt_arc::{Grid, Pair};
 use batt_dsl::{Fault, Limits, OwnedValue, Workspace};
 use batt_engine::{Compiled, EvalOptions, Job, Sample, Values, Verdict, run_job};
 use batt_lang::SolverFile;
 
-/// A grid of 20 by 20 with some structure.
+/// Returns a pair whose input is a grid of 20 by 20 with some structure.
 fn pair() -> Pair {
     let cells: Vec<u8> = (0..400).map(|k| (k % 7 + k / 20) as u8 % 10).collect();
     Pair {
@@ -44,8 +45,8 @@ fn solve(lines: &str, memory: usize) -> Result<OwnedValue, Fault> {
     }
 }
 
-/// Lines that define the locations of the grid, a function that makes 3 KB for each of them and
-/// returns a number, and more such functions.
+/// Lines that define the locations of the grid, a function that makes 3 KB for each location and
+/// returns a number, and functions built on it.
 const LOCATIONS: &str = "
     at = asindices(I)
     paint = lbind(lbind(fill, I), THREE)
@@ -80,8 +81,9 @@ fn loops_give_back_the_memory_of_their_calls() {
 
 #[test]
 fn facts_about_older_values_stay() {
-    // A loop is the first to need the order of `at`, the places of its elements and what `merge`
-    // makes of tuples of sets. Later calls, and code after the loop, use them again.
+    // A loop is the first to need facts about older values: the order of `at`, the places of its
+    // elements, and the result of `merge` on tuples of sets. Later calls, and code after the loop,
+    // use these facts again.
     for line in [
         "combine(apply(compose(first, lbind(combine, at)), apply(initset, at)), at)",
         "totuple(sfilter(apply(compose(rbind(shift, UNITY), initset), at), rbind(compose, at)))",
@@ -100,7 +102,8 @@ fn facts_about_older_values_stay() {
 
 #[test]
 fn facts_cached_by_an_inner_loop_end_with_the_outer_iteration() {
-    // Each iteration makes a set of 400 locations, and an inner loop makes a table to look them up.
+    // Each iteration makes a set of 400 locations, and its inner loop makes a lookup table for
+    // them.
     let lines = format!(
         "{LOCATIONS}
     moved = lbind(shift, at)
@@ -115,8 +118,8 @@ fn facts_cached_by_an_inner_loop_end_with_the_outer_iteration() {
 
 #[test]
 fn kept_values_count_as_memory() {
-    // The images themselves stay: 366 grids of 400 cells, one for each cell that is not 3 yet, and
-    // some twice.
+    // The images themselves stay in memory. `apply` makes a set of 366 grids of 400 cells, one for
+    // each cell that is not 3 yet, and some twice.
     let lines = format!("{LOCATIONS}\n    O = size(apply(drawn, at))");
     assert_eq!(solve(&lines, 1 << 20), Ok(OwnedValue::Int(366)));
     assert_eq!(solve(&lines, 100 << 10), Err(Fault::Memory));

@@ -22,7 +22,7 @@ fn config(cases: u32) -> ProptestConfig {
     }
 }
 
-/// A program and a grid.
+/// Generates a program and a grid.
 fn subject() -> impl Strategy<Value = (Program, Grid)> {
     vec(any::<u8>(), 0..260).prop_map(|bytes| {
         let mut choices = Choices::new(&bytes);
@@ -34,7 +34,7 @@ fn subject() -> impl Strategy<Value = (Program, Grid)> {
 proptest! {
     #![proptest_config(config(3_000))]
 
-    /// The same value made in two ways behaves the same.
+    /// A value behaves the same in whichever form it is represented.
     #[test]
     fn forms_do_not_show(bytes in vec(any::<u8>(), 0..400)) {
         if let Err(difference) = forms::check(&mut Choices::new(&bytes)) {
@@ -42,8 +42,8 @@ proptest! {
         }
     }
 
-    /// The outcome is the same in a fresh and a used workspace, watched or not, with the grid as
-    /// bytes or as tuples.
+    /// A program's outcome is the same in a fresh and in a used workspace, watched or not, with the
+    /// grid as bytes or as tuples.
     #[test]
     fn programs_are_deterministic(bytes in vec(any::<u8>(), 0..260)) {
         let mut choices = Choices::new(&bytes);
@@ -54,9 +54,9 @@ proptest! {
         }
     }
 
-    /// The same in tokpidjin.
+    /// Programs in tokpidjin are deterministic, too.
     #[test]
-    fn so_they_are_in_tokpidjin(bytes in vec(any::<u8>(), 0..260)) {
+    fn tokpidjin_programs_are_deterministic(bytes in vec(any::<u8>(), 0..260)) {
         let mut choices = Choices::new(&bytes);
         let grid = generate::grid(&mut choices);
         let program = generate::program_in(Dialect::Tokpidjin, &mut choices);
@@ -90,7 +90,7 @@ proptest! {
     fn printed_programs_are_read_again((program, _) in subject()) {
         let text = program.to_string();
         let again = batt_lang::SolverFile::parse_in(&text, "printed.py", Some(program.dialect()));
-        // Calls of primitives with a wrong number of arguments do not load.
+        // The parser rejects calls of primitives with a wrong number of arguments.
         if again.diagnostics.iter().all(|d| !d.is_error()) {
             prop_assert_eq!(&again.programs[..], &[program][..]);
         }
@@ -100,7 +100,7 @@ proptest! {
 proptest! {
     #![proptest_config(config(12))]
 
-    /// Many runs at once give what each run gives alone, in order, for every number of threads.
+    /// Many runs at once give the same as each run alone, in order, for every number of threads.
     #[test]
     fn threads_change_nothing(subjects in vec(subject(), 1..400)) {
         let compiled: Vec<Compiled> = subjects.iter().map(|(p, _)| Compiled::new(p)).collect();

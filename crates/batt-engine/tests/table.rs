@@ -1,4 +1,4 @@
-//! The op table: everything it says about itself is true.
+//! Checks that everything the op table says about its primitives is true.
 
 use std::collections::{BTreeMap, BTreeSet};
 

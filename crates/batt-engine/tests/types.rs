@@ -1,4 +1,4 @@
-//! The types that `batt_lang` infers are compared with the values that solvers compute.
+//! Compares the types that `batt_lang` infers with the values that solvers compute.
 
 use batt_arc::corpus;
 use batt_dsl::{Dialect, Limits, Outcome, OwnedValue, Workspace};

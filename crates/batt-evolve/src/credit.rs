@@ -1,4 +1,4 @@
-//! Credit for kinds of mutation: the more a kind pays, the more often it is tried.
+//! Credit for kinds of mutation: the more a kind pays off, the more often it is tried.
 
 use serde::{Deserialize, Serialize};
 
@@ -9,17 +9,18 @@ use crate::random::Chance;
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Weights {
     weights: Vec<f64>,
-    /// Offspring and credit of the recent past.
+    /// The offspring and the credit of recent generations, by kind. Older generations count less.
     tried: Vec<f64>,
     paid: Vec<f64>,
-    /// Whether the weights stay as they are.
+    /// Whether the weights are fixed instead of adapted.
     fixed: bool,
 }
 
-/// What each kind of mutation achieved in some generations.
+/// The results of each kind of mutation over some generations.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Credit {
-    /// Offspring made, by kind.
+    /// Offspring that were better than the median of their population, by kind. A new best score of
+    /// a population counts ten times.
     pub tried: [u64; MutationKind::ALL.len()],
     /// Credit earned, by kind. Offspring that are better than the median of their population earn
     /// one, and a new best of a task earns ten.
@@ -36,11 +37,11 @@ impl Credit {
     }
 }
 
-/// The weight of the past after one more generation.
-const MEMORY: f64 = 0.9;
+/// The factor by which the past is scaled down after each generation.
+const DECAY: f64 = 0.9;
 
-/// The share of all tries that follows the first weights, so that no kind is ever given up.
-const CURIOSITY: f64 = 0.4;
+/// The share of all tries that follows the first weights, so that every kind keeps being tried.
+const FIRST_SHARE: f64 = 0.4;
 
 impl Default for Weights {
     fn default() -> Weights {
@@ -49,7 +50,7 @@ impl Default for Weights {
 }
 
 impl Weights {
-    /// Weights by kind. Fixed weights do not adapt.
+    /// Creates weights by kind. Fixed weights do not adapt.
     pub fn new(weights: [f64; MutationKind::ALL.len()], fixed: bool) -> Weights {
         let total: f64 = weights.iter().sum();
         Weights {
@@ -60,12 +61,12 @@ impl Weights {
         }
     }
 
-    /// Returns the share of tries of a kind.
+    /// Returns the share of all tries that a kind gets.
     pub fn share(&self, kind: MutationKind) -> f64 {
         self.weights.get(kind.index()).copied().unwrap_or_default()
     }
 
-    /// Returns the running sums of the weights, to choose by.
+    /// Returns the running sums of the weights, for [`choose`](Weights::choose).
     pub(crate) fn sums(&self) -> Vec<f64> {
         let mut sum = 0.0;
         let add = |weight: &f64| {
@@ -81,12 +82,12 @@ impl Weights {
         MutationKind::ALL[at.min(MutationKind::ALL.len() - 1)]
     }
 
-    /// Adapts to the credit of a generation.
+    /// Adapts the weights to the credit of a generation.
     pub fn learn(&mut self, credit: &Credit) {
         let count = MutationKind::ALL.len();
         for k in 0..count {
-            self.tried[k] = self.tried[k] * MEMORY + credit.tried[k] as f64;
-            self.paid[k] = self.paid[k] * MEMORY + credit.paid[k] as f64;
+            self.tried[k] = self.tried[k] * DECAY + credit.tried[k] as f64;
+            self.paid[k] = self.paid[k] * DECAY + credit.paid[k] as f64;
         }
         if self.fixed {
             return;
@@ -105,7 +106,7 @@ impl Weights {
         let total: f64 = rates.iter().sum();
         let first = Weights::default_shares();
         for k in 0..count {
-            self.weights[k] = CURIOSITY * first[k] + (1.0 - CURIOSITY) * rates[k] / total;
+            self.weights[k] = FIRST_SHARE * first[k] + (1.0 - FIRST_SHARE) * rates[k] / total;
         }
     }
 
@@ -121,7 +122,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_pays_is_tried_more() {
+    fn kinds_that_pay_off_are_tried_more() {
         let mut weights = Weights::default();
         let before = weights.share(MutationKind::Rewire);
         let mut credit = Credit {

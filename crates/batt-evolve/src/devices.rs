@@ -1,7 +1,7 @@
-//! What devices do in a generation: they score the offspring of many islands at once.
+//! Devices in a generation: they score the offspring of many islands at once.
 //!
 //! ```text
-//!   breed ─> encode ─> wait for others ─> collect ─> launch ─> answers ─> read: evaluations, and what falls back to the CPU
+//!   breed ─> encode ─> wait for others ─> collect ─> launch ─> scores ─> read
 //! ```
 
 use std::ops::Range;
@@ -21,31 +21,30 @@ use crate::offspring::{Evaluation, Offspring};
 use crate::score::closeness;
 use crate::timing::{Stage, StageTimes};
 
-/// Offspring that a device is given at a time, if that many are there.
-const DEVICE_BATCH: usize = 1 << 15;
+/// The number of offspring in a launch, if that many are waiting.
+const LAUNCH_SIZE: usize = 1 << 15;
 
-/// Threads that serve a device: one waits for it, the other puts the next batch together.
+/// Threads that serve a device: one waits for the device while the other collects the next launch.
 const FEEDERS: usize = 2;
 
-/// The parameters that programs may have.
+/// The parameter lists that programs may have.
 const PARAMS: [&[ParamRole]; 3] = [
     &[ParamRole::Input],
     &[ParamRole::Samples, ParamRole::Input],
     &[ParamRole::Samples, ParamRole::Input, ParamRole::Comparison],
 ];
 
-/// The demonstrations of all tasks, one after the other, as devices are given them. Devices keep
-/// them.
+/// Encodes the demonstrations of all tasks, one after the other. Devices keep them.
 pub(crate) fn prepare<'t>(samples: &[Sample<'t>]) -> Prepared<'t> {
     Prepared::new(samples, PARAMS)
 }
 
-/// A device, and what was learnt about how to use it.
-type Station<'d> = (&'d mut Box<dyn Device>, Searcher);
+/// A device, and the searcher that has learnt how to use it.
+type ServedDevice<'d> = (&'d mut Box<dyn Device>, Searcher);
 
 /// The devices of a generation.
 pub(crate) struct Devices<'d, 't> {
-    stations: Vec<Mutex<Station<'d>>>,
+    devices: Vec<Mutex<ServedDevice<'d>>>,
     samples: &'d Prepared<'t>,
     /// Whether any thread serves a device.
     served: AtomicBool,
@@ -54,28 +53,28 @@ pub(crate) struct Devices<'d, 't> {
     spent: Mutex<DeviceWork>,
 }
 
-/// What a device answered for some islands. Without scores, the device failed.
-pub(crate) struct Answered {
+/// The scores of a launch for one island. There are none if the device failed.
+pub(crate) struct DeviceScores {
     scores: Arc<Option<SearchScores>>,
-    /// The number of the first run of the island among them.
+    /// The position of the island's first run among the scores.
     first: usize,
 }
 
 impl<'d, 't> Devices<'d, 't> {
-    /// Prepares devices for a generation of some islands. Returns none if there are no devices, or
-    /// if the limits do not allow them.
+    /// Prepares devices for a generation of some islands. Returns `None` if there are no devices,
+    /// or if the limits do not allow them.
     pub fn new(
         devices: &'d mut [Box<dyn Device>],
         samples: &'d Prepared<'t>,
         islands: usize,
         limits: &Limits,
     ) -> Option<Devices<'d, 't>> {
-        let stations: Vec<Mutex<Station<'d>>> = devices
+        let devices: Vec<Mutex<ServedDevice<'d>>> = devices
             .iter_mut()
             .filter_map(|device| Some(Mutex::new((device, Searcher::new(limits)?))))
             .collect();
-        (!stations.is_empty()).then(|| Devices {
-            stations,
+        (!devices.is_empty()).then(|| Devices {
+            devices,
             samples,
             served: AtomicBool::new(false),
             encoded: (0..islands).map(|_| Mutex::default()).collect(),
@@ -83,18 +82,18 @@ impl<'d, 't> Devices<'d, 't> {
         })
     }
 
-    /// Starts the threads that serve the devices. Where none can be started, workers run
-    /// everything.
+    /// Starts the threads that serve the devices. If none can be started, workers run everything.
     pub fn serve<'scope>(
         &'scope self,
         scope: &'scope Scope<'scope, '_>,
         pipeline: &'scope Pipeline<'_, '_, '_, 't>,
     ) {
-        // Before the first of them starts: a program that is not encoded would never be sent.
+        // This is set before the first thread starts, because programs are only encoded for devices
+        // while it is set.
         self.served.store(true, Ordering::Relaxed);
         let mut started = 0;
-        for station in self.stations.iter().flat_map(|station| [station; FEEDERS]) {
-            let feed = move || self.feed(station, pipeline);
+        for served in self.devices.iter().flat_map(|served| [served; FEEDERS]) {
+            let feed = move || self.feed(served, pipeline);
             started += usize::from(pipeline.team.start(scope, "batt-feeder", feed));
         }
         self.served.store(started > 0, Ordering::Relaxed);
@@ -105,15 +104,15 @@ impl<'d, 't> Devices<'d, 't> {
         self.served.load(Ordering::Relaxed)
     }
 
-    /// Returns how many more islands may be under way to keep the devices busy, if each has `count`
-    /// offspring.
+    /// Returns how many more islands may have offspring at a time, so that the devices stay busy.
+    /// Each island has `count` offspring.
     pub fn islands_at_once(&self, count: usize) -> usize {
-        (FEEDERS * self.stations.len() + 1) * DEVICE_BATCH.div_ceil(count.max(1))
+        (FEEDERS * self.devices.len() + 1) * LAUNCH_SIZE.div_ceil(count.max(1))
     }
 
-    /// Returns whether the waiting offspring are too few for the next batch.
-    pub fn are_hungry(&self, waiting: usize) -> bool {
-        waiting < DEVICE_BATCH
+    /// Returns whether the waiting offspring are too few for the next launch.
+    pub fn need_more(&self, waiting: usize) -> bool {
+        waiting < LAUNCH_SIZE
     }
 
     /// Encodes the offspring of an island.
@@ -125,15 +124,15 @@ impl<'d, 't> Devices<'d, 't> {
         tools.times.since(Stage::Encode, started);
     }
 
-    /// Returns what the devices took.
+    /// Returns the work of the devices so far.
     pub fn spent(&self) -> DeviceWork {
         *lock(&self.spent)
     }
 
-    /// Gives a device the encoded programs, batch by batch.
-    fn feed(&self, station: &Mutex<Station<'_>>, pipeline: &Pipeline<'_, '_, '_, 't>) {
+    /// Sends encoded programs to a device, launch by launch.
+    fn feed(&self, served: &Mutex<ServedDevice<'_>>, pipeline: &Pipeline<'_, '_, '_, 't>) {
         let mut times = StageTimes::default();
-        while let Some(islands) = next_batch(pipeline) {
+        while let Some(islands) = next_launch(pipeline) {
             let started = Instant::now();
             let (programs, firsts) = self.collect(&islands, pipeline);
             let parts: Vec<(&EncodedPrograms, Range<usize>)> = programs
@@ -150,8 +149,8 @@ impl<'d, 't> Devices<'d, 't> {
             drop(programs);
             times.since(Stage::Send, started);
             let launched = {
-                let mut station = lock(station);
-                let (device, searcher) = &mut *station;
+                let mut served = lock(served);
+                let (device, searcher) = &mut *served;
                 let started = Instant::now();
                 let launched = searcher.launch(device.as_mut(), self.samples, batch);
                 lock(&self.spent).add(&DeviceWork {
@@ -163,11 +162,11 @@ impl<'d, 't> Devices<'d, 't> {
                 });
                 launched
             };
-            // Workers do what a device could not do.
+            // If the device failed, workers run the programs.
             let scores = Arc::new(launched.ok());
             pipeline.push(islands.into_iter().zip(firsts).map(|(at, first)| {
                 let scores = Arc::clone(&scores);
-                Work::Read(at, Answered { scores, first })
+                Work::Read(at, DeviceScores { scores, first })
             }));
         }
         pipeline.add_times(&times);
@@ -191,8 +190,9 @@ impl<'d, 't> Devices<'d, 't> {
     }
 }
 
-/// Returns islands whose programs go to a device together; none when no more will come.
-fn next_batch(pipeline: &Pipeline<'_, '_, '_, '_>) -> Option<Vec<usize>> {
+/// Waits for enough islands to fill a launch and returns them; `None` when the generation has no
+/// more.
+fn next_launch(pipeline: &Pipeline<'_, '_, '_, '_>) -> Option<Vec<usize>> {
     let mut queue = lock(&pipeline.queue);
     loop {
         if pipeline.team.has_ended() {
@@ -200,7 +200,7 @@ fn next_batch(pipeline: &Pipeline<'_, '_, '_, '_>) -> Option<Vec<usize>> {
         }
         let all_begun = queue.begun == pipeline.turns.len() || queue.under_way >= pipeline.at_once;
         let no_more_now = all_begun && queue.breeding == 0;
-        if queue.for_devices.len() * pipeline.count >= DEVICE_BATCH || no_more_now {
+        if queue.for_devices.len() * pipeline.count >= LAUNCH_SIZE || no_more_now {
             if !queue.for_devices.is_empty() {
                 return Some(std::mem::take(&mut queue.for_devices));
             }
@@ -213,19 +213,18 @@ fn next_batch(pipeline: &Pipeline<'_, '_, '_, '_>) -> Option<Vec<usize>> {
 }
 
 impl Pipeline<'_, '_, '_, '_> {
-    /// Reads what a device answered for an island, and hands out the programs that fall back to the
-    /// CPU.
-    pub fn read(&self, at: usize, answered: &Answered, times: &mut StageTimes) {
+    /// Reads the scores of an island, and queues the programs that fall back to the CPU.
+    pub fn read(&self, at: usize, scores: &DeviceScores, times: &mut StageTimes) {
         let started = Instant::now();
         let turn = &self.turns[at];
         let Some(offspring) = lock(&turn.state).offspring.clone() else {
             return;
         };
         let mut fallback = Vec::new();
-        let mut run = answered.first;
+        let mut run = scores.first;
         let mut evaluations = Vec::with_capacity(offspring.children.len());
         for k in 0..offspring.children.len() {
-            let evaluation = answered.scores.as_ref().as_ref().and_then(|scores| {
+            let evaluation = scores.scores.as_ref().as_ref().and_then(|scores| {
                 let own = (run..).map(|run| scores.of(run));
                 evaluation(&turn.samples, own)
             });
@@ -244,24 +243,24 @@ impl Pipeline<'_, '_, '_, '_> {
     }
 }
 
-/// What devices took.
+/// The work of devices.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct DeviceWork {
-    /// From handing programs over to having their scores, of all devices together.
+    /// The time from sending programs to receiving their scores, added up over all devices.
     pub time: Duration,
-    /// Launches and copies, of all devices together.
+    /// The times of launches and copies, added up over all devices.
     pub times: Times,
 }
 
 impl DeviceWork {
-    /// Adds what other devices, or the same ones in another generation, took.
+    /// Adds the work of other devices or of another generation.
     pub fn add(&mut self, other: &DeviceWork) {
         self.time += other.time;
         self.times.add(&other.times);
     }
 }
 
-/// Returns the results of a program; none if the device did not finish one of its runs.
+/// Returns the evaluation of a program; `None` if the device did not finish a run that counts.
 fn evaluation(
     samples: &[Sample<'_>],
     scores: impl Iterator<Item = Option<Judged>>,
@@ -271,7 +270,7 @@ fn evaluation(
         let score = score?;
         let close = sample.expected.map_or(0, |e| closeness(&score.verdict, e));
         evaluation.add(&score.verdict, score.hash, close);
-        // Runs after a failure do not matter, nor whether a device got that far.
+        // Runs after a failure do not count, so the device need not have finished them.
         if evaluation.failed {
             break;
         }

@@ -10,8 +10,8 @@ use batt_lang::card::differs;
 pub(crate) struct Differs(Vec<Compiled>);
 
 impl Differs {
-    /// The built-in differs and `more`, without those that do not look at `C`: they say nothing
-    /// about an output.
+    /// Compiles the built-in differs and `more`, without those that ignore `C`: they do not compare
+    /// outputs.
     pub fn new(dialect: Dialect, more: &[Program]) -> Differs {
         let built_in = differs(dialect);
         let all = built_in.iter().chain(more).map(Compiled::new);
@@ -22,7 +22,8 @@ impl Differs {
         Differs(all.filter(compares).collect())
     }
 
-    /// Returns what is added to the closeness of a wrong output: the fewer differences, the more.
+    /// Returns a small addition to the closeness of a wrong output: the fewer differences, the
+    /// larger.
     pub fn refinement<'r>(
         &self,
         run: &mut Run<'r>,
@@ -52,7 +53,7 @@ impl Differs {
                     *place = expected;
                 }
             }
-            // A differ that fails on this output says nothing about it.
+            // A differ that fails on this output counts as no similarity.
             let Ok(found) = differ.execute(run, &given) else {
                 continue;
             };

@@ -1,4 +1,4 @@
-//! Donors: existing solvers that new programs are made from.
+//! Donors: existing solvers from which new programs are made.
 
 use std::sync::Arc;
 
@@ -12,45 +12,46 @@ use crate::gene_pool::GenePool;
 use crate::random::Chance;
 use crate::typed::Typed;
 
-/// A solver that evolution learns from.
+/// A solver from which evolution learns.
 #[derive(Clone, Debug, PartialEq)]
 pub struct SeedSolver {
-    /// The task it was written for or found for.
+    /// The id of the task that it solves, or was found for.
     pub task: String,
     /// The solver.
     pub program: Program,
 }
 
-/// All donors in one graph, and what they teach: how common each primitive is, and which values and
-/// functions are useful.
+/// All donors in one graph, with facts about them: how common each primitive is, and which values
+/// and functions are useful.
 pub(crate) struct Donors {
-    /// The graph. Each island starts with a copy of it.
+    /// The graph. Each island starts with a copy.
     pub pool: Arc<GenePool>,
-    /// The results of the programs.
+    /// The results of the donors' programs.
     pub programs: Vec<Ref>,
     /// Values other than functions, by type.
     values: FxHashMap<TypeId, Vec<Ref>>,
-    /// Functions by type, primitives included.
+    /// Functions by type, including primitives.
     functions: Vec<(TypeId, Vec<Ref>)>,
     /// The primitives that do not return functions.
-    pub value_ops: Weighted,
+    pub value_ops: WeightedOps,
     /// All primitives.
-    pub all_ops: Weighted,
+    pub all_ops: WeightedOps,
     of_op: FxHashMap<OpId, OpFacts>,
-    /// The primitives that do not return functions in groups of similar cost, the cheapest first.
+    /// The primitives that do not return functions, in groups of similar cost, the cheapest group
+    /// first.
     pub op_groups: Vec<OpGroup>,
 }
 
-/// Primitives that are about equally common.
+/// Primitives of similar cost.
 pub(crate) struct OpGroup {
     pub ops: Vec<OpId>,
-    /// The cost of the cheapest.
+    /// The cost of the cheapest primitive in the group.
     pub cost: u32,
 }
 
 /// The number of groups. More groups separate likely from unlikely primitives better; with fewer,
 /// parts are expanded in fewer rounds.
-const GROUPS: usize = 4;
+const OP_GROUPS: usize = 4;
 
 /// Cached facts about a primitive.
 struct OpFacts {
@@ -59,20 +60,20 @@ struct OpFacts {
     cost: u32,
 }
 
-/// Primitives to choose from, each as likely as it is common among the donors.
-pub(crate) struct Weighted {
+/// Primitives with weights: a primitive is as likely as it is common among the donors.
+pub(crate) struct WeightedOps {
     ops: Vec<OpId>,
     sums: Vec<f64>,
 }
 
-impl Weighted {
+impl WeightedOps {
     /// Chooses a primitive.
     pub fn choose(&self, chance: &mut Chance) -> Option<OpId> {
         let at = chance.weighted(&self.sums)?;
         self.ops.get(at).copied()
     }
 
-    fn new(weights: impl Iterator<Item = (OpId, f64)>) -> Weighted {
+    fn new(weights: impl Iterator<Item = (OpId, f64)>) -> WeightedOps {
         let mut sum = 0.0;
         let (ops, sums) = weights
             .map(|(op, weight)| {
@@ -80,15 +81,16 @@ impl Weighted {
                 (op, sum)
             })
             .unzip();
-        Weighted { ops, sums }
+        WeightedOps { ops, sums }
     }
 }
 
-/// How often a primitive is assumed to be used beyond what donors show.
-const UNSEEN: f64 = 0.5;
+/// Added to the number of uses of each primitive, so that primitives that no donor uses stay
+/// possible.
+const EXTRA_USES: f64 = 0.5;
 
 impl Donors {
-    /// Learns from donors. Each edition of donors has a number of its own.
+    /// Learns from donors. Each set of donors has its own edition number.
     pub fn new(dialect: Dialect, donors: &[SeedSolver], edition: u64) -> Donors {
         let mut typed = Typed::new(dialect);
         let programs = donors.iter();
@@ -120,7 +122,7 @@ impl Donors {
             let ty = typed.types.op(op);
             functions.entry(ty).or_default().push(Ref::op(op));
         }
-        // The popular functions first. Maps have no stable order, and choices have to be
+        // Sorts by popularity, then by a stable order: map iteration has none, and choices must be
         // reproducible.
         let uses = uses(&typed);
         let popularity =
@@ -130,7 +132,7 @@ impl Donors {
             list.sort_by_key(|function| (popularity(function), *function));
         }
         functions.sort_by_key(|(_, list)| (popularity(&list[0]), list[0]));
-        let weight = |op: OpId| counts.get(&op).copied().unwrap_or_default() + UNSEEN;
+        let weight = |op: OpId| counts.get(&op).copied().unwrap_or_default() + EXTRA_USES;
         let gives = |typed: &mut Typed, op: OpId| {
             let ty = typed.types.op(op);
             typed.types.result_of(ty)
@@ -139,8 +141,8 @@ impl Donors {
             let result = gives(typed, op)?;
             (!typed.types.is_function(result)).then(|| (op, weight(op)))
         };
-        let value_ops = Weighted::new(ops.iter().filter_map(|&op| of_value(&mut typed, op)));
-        let all_ops = Weighted::new(ops.iter().map(|&op| (op, weight(op))));
+        let value_ops = WeightedOps::new(ops.iter().filter_map(|&op| of_value(&mut typed, op)));
+        let all_ops = WeightedOps::new(ops.iter().map(|&op| (op, weight(op))));
         let most = counts.values().copied().fold(1.0, f64::max);
         let mut of_op = FxHashMap::default();
         for &op in &ops {
@@ -190,7 +192,7 @@ impl Donors {
         self.of_op.get(&op).and_then(|about| about.result)
     }
 
-    /// Returns the cost of a call of a primitive: the rarer, the more.
+    /// Returns the cost of a call of a primitive: the rarer, the higher.
     pub fn cost_of(&self, op: OpId) -> u32 {
         self.of_op.get(&op).map_or(10, |about| about.cost)
     }
@@ -216,7 +218,7 @@ fn uses(typed: &Typed) -> FxHashMap<Ref, usize> {
 fn groups(ops: &[OpId], cost: impl Fn(OpId) -> u32) -> Vec<OpGroup> {
     let mut ops = ops.to_vec();
     ops.sort_by_key(|&op| (cost(op), op.op().name));
-    let size = ops.len().div_ceil(GROUPS).max(1);
+    let size = ops.len().div_ceil(OP_GROUPS).max(1);
     let group = |ops: &[OpId]| OpGroup {
         ops: ops.to_vec(),
         cost: cost(ops[0]),

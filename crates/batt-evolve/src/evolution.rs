@@ -1,4 +1,4 @@
-//! The loop of evolution: breed, run, select, for all tasks at once.
+//! The loop of evolution: breed, run and select, for all tasks at once.
 
 use std::collections::HashMap;
 use std::num::NonZeroUsize;
@@ -22,33 +22,35 @@ use crate::mutate::MutationKind;
 use crate::offspring::samples;
 use crate::timing::{Stage, StageTimes};
 
-/// Offspring of all islands together in a generation, by default.
+/// The default number of offspring in a generation, over all islands.
 const OFFSPRING: usize = 1 << 17;
 
-/// Generations between two exchanges: of the best between islands, and of solutions between tasks.
-const EXCHANGE: u64 = 8;
+/// The number of generations between two exchanges. An exchange copies the best programs between
+/// islands and solutions between tasks.
+const EXCHANGE_EVERY: u64 = 8;
 
-/// The number of programs of a population that are reported, besides those that solve their task.
-const TOLD: usize = 8;
+/// The number of programs of a population that are reported, in addition to solutions.
+const REPORTED: usize = 8;
 
-/// How to evolve. The same settings, data and seed give the same run, on any number of threads and
-/// any device.
+/// Settings of evolution. The same settings, data and seed give the same results on any number of
+/// threads and any device.
 #[derive(Clone, Debug)]
 pub struct EvolveSettings {
     /// The seed of all random choices.
     pub seed: u64,
-    /// Populations of each task.
+    /// The number of populations of each task.
     pub islands: NonZeroUsize,
-    /// Programs in a population.
+    /// The number of programs in a population.
     pub population: usize,
-    /// Offspring of each island in a generation; `None` shares 131,072 among the islands.
+    /// The number of offspring of each island in a generation; `None` divides 131,072 among the
+    /// islands.
     pub offspring: Option<NonZeroUsize>,
     /// How often each kind of mutation is tried.
     pub weights: Weights,
-    /// Limits of a program on a demonstration. They count steps, not time, so results are the same
-    /// on every machine.
+    /// The limits of a program on a demonstration. They count steps, not time, so results are the
+    /// same on every machine.
     pub limits: Limits,
-    /// Threads; `None` for one per core.
+    /// The number of threads; `None` uses one per core.
     pub threads: Option<NonZeroUsize>,
 }
 
@@ -69,54 +71,54 @@ impl Default for EvolveSettings {
     }
 }
 
-/// A program that has come into a population.
+/// A program that entered a population.
 #[derive(Clone, Debug)]
 pub struct FoundSolver {
-    /// The task, by its position.
+    /// The position of the task.
     pub task: usize,
-    /// The program, called `solve`.
+    /// The program, named `solve`.
     pub program: Program,
-    /// What it is worth.
+    /// Its score.
     pub score: Score,
     /// A hash of its outputs on all demonstrations.
     pub outputs: u64,
-    /// How it was made; none for a donor's own program.
+    /// The mutation that made it; `None` for an unchanged program of a donor.
     pub kind: Option<MutationKind>,
-    /// What it was made from.
+    /// The program from which it was made.
     pub parent: Option<Program>,
 }
 
-/// What some generations came to.
+/// Counts over some generations.
 #[derive(Clone, Debug, Default)]
 pub struct EvolveTally {
-    /// Generations.
+    /// The number of generations.
     pub generations: u64,
-    /// Distinct programs that were run.
+    /// The number of distinct programs that were run.
     pub offspring: u64,
-    /// Runs: of each program on each demonstration, until it failed.
+    /// The number of runs: a program runs on each demonstration until it fails.
     pub runs: u64,
-    /// Programs that failed on some demonstration.
+    /// The number of programs that failed on a demonstration.
     pub failed: u64,
-    /// Programs with the outputs of another one.
+    /// The number of programs with the same outputs as another one.
     pub equal: u64,
-    /// Programs that were made again, and not run again.
+    /// The number of programs that had been made before, and were not run again.
     pub repeated: u64,
-    /// Programs that devices have run on all demonstrations; the others were run by cores.
+    /// The number of programs that devices ran on all demonstrations. The CPU ran the others.
     pub on_devices: u64,
-    /// What the devices took.
+    /// The work of the devices.
     pub devices: DeviceWork,
-    /// What the time of all threads went into.
+    /// The time of all threads by stage.
     pub busy: StageTimes,
-    /// Values that were computed to make programs from.
+    /// The number of values that were computed as parts for programs.
     pub parts: u64,
-    /// What each kind of change did.
+    /// The credit of each kind of mutation.
     pub credit: Credit,
-    /// The time all this took.
+    /// The elapsed time.
     pub time: Duration,
 }
 
 impl EvolveTally {
-    /// Adds what other generations came to.
+    /// Adds the counts of other generations.
     pub fn add(&mut self, other: &EvolveTally) {
         self.generations += other.generations;
         self.offspring += other.offspring;
@@ -147,14 +149,14 @@ impl EvolveTally {
 /// The result of one generation of all islands.
 #[derive(Clone, Debug, Default)]
 pub struct Round {
-    /// What it came to.
+    /// The counts of this generation.
     pub tally: EvolveTally,
-    /// Programs that are new among the best of a population, or that solve their task; task by
-    /// task, the best first.
+    /// New programs that are among the best of a population or solve their task; task by task, the
+    /// best first.
     pub found: Vec<FoundSolver>,
-    /// Whether it was cut short.
+    /// Whether the generation was cut short.
     pub stopped: bool,
-    /// Threads that took part. There are fewer than asked for where the system gives no more.
+    /// Threads that took part. The system may start fewer than requested.
     pub workers: usize,
 }
 
@@ -162,20 +164,20 @@ pub struct Round {
 pub struct Evolution<'t> {
     tasks: &'t [Task],
     dialect: Dialect,
-    /// The donors that the caller gave; solutions join them.
+    /// The donors that the caller gave. Solutions of tasks are added to them.
     given: Vec<SeedSolver>,
-    /// Solutions that have joined them.
+    /// The solutions that were added as donors.
     solutions: Vec<SeedSolver>,
     shared: Shared,
     /// The demonstrations of all tasks, one after the other.
     samples: Vec<Sample<'t>>,
-    /// The same for devices, once some are used: they keep what they are sent.
+    /// The demonstrations encoded for devices, since the first use of a device. Devices keep them.
     prepared: Option<Prepared<'t>>,
     islands: Vec<Island<'t>>,
 }
 
 impl<'t> Evolution<'t> {
-    /// Sets up islands for these tasks. Donors and differs of another dialect are ignored.
+    /// Creates islands for these tasks. Donors and differs of another dialect are ignored.
     pub fn new(
         tasks: &'t [Task],
         dialect: Dialect,
@@ -215,17 +217,17 @@ impl<'t> Evolution<'t> {
         self.shared.generation
     }
 
-    /// Returns how often each kind of mutation is tried now.
+    /// Returns the current weights of the kinds of mutation.
     pub fn weights(&self) -> &Weights {
         &self.shared.weights
     }
 
-    /// Replaces the weights of mutations, and forgets what was learnt about them.
+    /// Replaces the weights of mutations, and forgets the credit so far.
     pub fn set_weights(&mut self, weights: Weights) {
         self.shared.weights = weights;
     }
 
-    /// Returns the best score of a task so far. Tasks are given by position.
+    /// Returns the best score so far of the task at a position.
     pub fn best(&self, task: usize) -> Option<Score> {
         let scores = self.of_task(task).filter_map(|island| island.best());
         scores.map(|best| best.score).min()
@@ -241,7 +243,7 @@ impl<'t> Evolution<'t> {
         self.dialect
     }
 
-    /// Returns the best programs of a task, from all islands.
+    /// Returns the best programs of a task over all islands.
     pub(crate) fn best_programs(&self, task: usize, count: usize) -> Vec<Program> {
         let islands = self.of_task(task);
         let mut all: Vec<_> = islands
@@ -253,14 +255,14 @@ impl<'t> Evolution<'t> {
             .collect()
     }
 
-    /// Continues at a generation.
-    pub(crate) fn go_on(&mut self, generation: u64, weights: Weights) {
+    /// Continues from a generation.
+    pub(crate) fn continue_from(&mut self, generation: u64, weights: Weights) {
         self.shared.generation = generation;
         self.shared.weights = weights;
         self.share_solutions();
     }
 
-    /// Returns the best program of a task so far.
+    /// Returns the best program so far of the task at a position.
     pub fn best_program(&self, task: usize) -> Option<Program> {
         let bests = self.of_task(task).filter_map(|c| Some((c, c.best()?)));
         let (island, best) = bests.max_by_key(|(_, best)| std::cmp::Reverse(best.score))?;
@@ -272,13 +274,14 @@ impl<'t> Evolution<'t> {
         self.islands.iter().skip(task * per_task).take(per_task)
     }
 
-    /// Returns whether all tasks are solved and the search for simpler solutions is over.
+    /// Returns whether all tasks are solved and the search for simpler solutions has ended.
     pub fn is_done(&self) -> bool {
         self.islands.iter().all(Island::is_done)
     }
 
-    /// Runs programs and takes the best into the populations of tasks, which are given by position.
-    pub fn settle(&mut self, programs: &HashMap<usize, Vec<Program>>) {
+    /// Runs programs and adds the best to the populations of their tasks, which are given by
+    /// position.
+    pub fn add_programs(&mut self, programs: &HashMap<usize, Vec<Program>>) {
         let per_task = self.shared.settings.islands.get();
         let islands: Vec<Mutex<&mut Island<'t>>> =
             self.islands.iter_mut().map(Mutex::new).collect();
@@ -288,15 +291,14 @@ impl<'t> Evolution<'t> {
             &Cancel::new(),
             |at, tools| {
                 if let Some(programs) = programs.get(&(at / per_task)) {
-                    lock(&islands[at]).settle(programs, &self.shared, tools);
+                    lock(&islands[at]).add_programs(programs, &self.shared, tools);
                 }
             },
         );
     }
 
-    /// Evolves all tasks that are not done by one generation, with the help of devices if there are
-    /// any. Cancelling cuts the generation short within a moment; what was not selected by then is
-    /// bred again in the next one.
+    /// Evolves all tasks that are not done by one generation. Cancellation cuts the generation
+    /// short at once; offspring that were not selected are bred again in the next one.
     pub fn round(&mut self, devices: &mut [Box<dyn Device>], stop: &Cancel) -> Round {
         let started = Instant::now();
         let mut active: Vec<&mut Island<'t>> = self
@@ -304,7 +306,7 @@ impl<'t> Evolution<'t> {
             .iter_mut()
             .filter(|island| !island.is_done())
             .collect();
-        // Slow islands begin first, so that the others do not wait for them in the end.
+        // Slow islands start first, so that none of them runs alone at the end.
         active.sort_by_key(|island| std::cmp::Reverse(island.took));
         let count = self.shared.settings.offspring.map_or_else(
             || (OFFSPRING / active.len().max(1)).clamp(1024, 8192),
@@ -342,13 +344,13 @@ impl<'t> Evolution<'t> {
         round
     }
 
-    /// Collects what was found, adapts the weights, and exchanges programs between islands and
+    /// Collects the programs found, adapts the weights, and exchanges programs between islands and
     /// tasks.
     fn finish(&mut self, round: &mut Round) {
         let islands = self.shared.settings.islands.get();
         for (at, island) in self.islands.iter_mut().enumerate() {
             let worth_telling = |(k, individual): (usize, &Individual)| {
-                let told = individual.is_new && (k < TOLD || individual.score.is_solved());
+                let told = individual.is_new && (k < REPORTED || individual.score.is_solved());
                 told.then_some(k)
             };
             let population = island.population.iter().enumerate();
@@ -368,7 +370,7 @@ impl<'t> Evolution<'t> {
         }
         self.shared.weights.learn(&round.tally.credit);
         self.shared.generation += 1;
-        if self.shared.generation.is_multiple_of(EXCHANGE) {
+        if self.shared.generation.is_multiple_of(EXCHANGE_EVERY) {
             self.migrate();
             self.share_solutions();
         }
@@ -391,12 +393,12 @@ impl<'t> Evolution<'t> {
             let mut tools = Tools::default();
             for (island, programs) in best.iter().enumerate() {
                 let next = task * islands + (island + 1) % islands;
-                self.islands[next].settle(programs, &self.shared, &mut tools);
+                self.islands[next].add_programs(programs, &self.shared, &mut tools);
             }
         }
     }
 
-    /// Makes the solutions of tasks donors for all tasks.
+    /// Adds the solutions of all tasks to the donors.
     fn share_solutions(&mut self) {
         let mut solutions: Vec<SeedSolver> = Vec::new();
         for (at, task) in self.tasks.iter().enumerate() {
@@ -408,7 +410,8 @@ impl<'t> Evolution<'t> {
                 });
             }
         }
-        // A new edition of donors renews all gene pools, so it has to be worth it.
+        // A new edition of donors renews all gene pools, so it is only made if the solutions have
+        // changed.
         if solutions == self.solutions {
             return;
         }

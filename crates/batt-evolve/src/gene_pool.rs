@@ -1,4 +1,4 @@
-//! The gene pool of an island: the donors' graph, with all that the island has made since.
+//! The gene pool of an island: the donors' graph and all nodes that the island has added.
 
 use batt_lang::graph::{Importer, Ref};
 use batt_lang::types::TypeId;
@@ -6,27 +6,27 @@ use rustc_hash::FxHashMap;
 
 use crate::typed::Typed;
 
-/// The pool is renewed when it has grown by this many nodes.
-const GROWTH: usize = 1 << 16;
+/// The number of new nodes after which a pool is renewed.
+const MAX_GROWTH: usize = 1 << 16;
 
-/// Types that a renewed pool takes over; with more, it starts without.
-const TYPES: usize = 1 << 14;
+/// The most types that a renewed pool takes over. With more, it starts with the donors' types.
+const MAX_TYPES: usize = 1 << 14;
 
-/// A graph with its types, and facts about them. It is kept from generation to generation, so each
-/// type is inferred once and no program is moved.
+/// A typed graph and cached facts about it. It is kept from generation to generation, so that each
+/// type is inferred once and programs stay in place.
 #[derive(Clone)]
 pub(crate) struct GenePool {
     pub typed: Typed,
-    /// Functions that fit where a type is wanted.
+    /// The functions that fit each wanted type.
     pub functions: FxHashMap<TypeId, Vec<Ref>>,
-    /// The edition of the donors it was made with.
+    /// The edition of the donors in the pool.
     edition: u64,
-    /// The number of nodes it had when it was made.
+    /// The number of nodes of the new pool.
     fresh: usize,
 }
 
 impl GenePool {
-    /// A pool that contains only donors. Other donors are another edition.
+    /// Creates a pool that contains only donors. Each set of donors has its own edition number.
     pub fn new(typed: Typed, edition: u64) -> GenePool {
         GenePool {
             fresh: typed.graph.len(),
@@ -36,25 +36,25 @@ impl GenePool {
         }
     }
 
-    /// Returns the edition of its donors.
+    /// Returns the edition of the donors.
     pub fn edition(&self) -> u64 {
         self.edition
     }
 
-    /// Returns whether the pool can be kept, or has to be [renewed](GenePool::renewed).
+    /// Returns whether the pool may be kept. If not, it must be [renewed](GenePool::renewed).
     pub fn is_current(&self, donors: &GenePool) -> bool {
-        self.edition == donors.edition && self.typed.graph.len() <= self.fresh + GROWTH
+        self.edition == donors.edition && self.typed.graph.len() <= self.fresh + MAX_GROWTH
     }
 
-    /// Returns a new pool with these donors, into which `import` copies what is still needed.
+    /// Returns a new pool with these donors. `import` copies the values that are still needed.
     pub fn renewed(
         &self,
         donors: &GenePool,
         import: impl FnOnce(&mut dyn FnMut(Ref) -> Ref),
     ) -> GenePool {
         let mut pool = donors.clone();
-        // With the same donors, everything known about types stays true.
-        if self.edition == donors.edition && self.typed.types.len() <= TYPES {
+        // With the same donors, all facts about types stay valid.
+        if self.edition == donors.edition && self.typed.types.len() <= MAX_TYPES {
             pool.typed.types.clone_from(&self.typed.types);
             pool.functions.clone_from(&self.functions);
         }
@@ -100,7 +100,7 @@ mod tests {
             assert_eq!(renewed.typed.type_of(moved), Some(ty));
             assert!(renewed.is_current(donors));
             assert!(renewed.typed.graph.len() < own.typed.graph.len());
-            // Facts found with other donors do not hold here.
+            // Facts about another edition of donors are dropped.
             assert_eq!(renewed.functions.is_empty(), donors.edition() == 1);
         }
     }

@@ -1,13 +1,13 @@
 //! Schedules one generation over CPU workers and, if present, devices.
 //!
 //! ```text
-//!   breed ─┬───────────────────────────────────────────────────────────────> run, in chunks ──> select
-//!          └─> encode ──> devices: the programs of many islands at once ──> read ──> run the rest ──> select
+//!   breed ─┬──────────────────────────────────────────────> run, in chunks ──> select
+//!          └─> encode ──> devices, many islands at once ──> read ──> run the rest ──> select
 //! ```
 //!
 //! Each island goes through these steps on its own, so a worker never waits for an island while
-//! another one has work. The results do not depend on which worker did what, or when. `devices.rs`
-//! has the lower line.
+//! another one has work. The results do not depend on which worker does what, or when. `devices.rs`
+//! implements the lower line.
 
 use std::collections::VecDeque;
 use std::num::NonZeroUsize;
@@ -22,39 +22,41 @@ use batt_engine::schedule::{Schedule, Team, workers};
 use batt_engine::{Cancel, GraphWorker, Sample};
 use batt_lang::graph::Ref;
 
-use crate::devices::{Answered, Devices};
+use crate::devices::{DeviceScores, Devices};
 use crate::island::{Generation, Island, Shared};
 use crate::offspring::{Child, Evaluation, Offspring, run_programs};
 use crate::timing::{Stage, StageTimes};
 
-/// Offspring that an island breeds before it runs them. An island with more of them in a generation
-/// breeds, runs and selects several times, so that its memory is bounded and a deadline is met.
+/// The most offspring that an island breeds before it runs them. If a generation has more, the
+/// island breeds, runs and selects in several passes, which bounds its memory and lets it meet
+/// deadlines.
 const BRED_AT_ONCE: usize = 1 << 16;
 
-/// Offspring in a chunk. Those of one chunk share what they have in common; those of different
-/// chunks do not.
+/// The number of offspring in a chunk. Programs in one chunk share common steps; programs in
+/// different chunks do not.
 const CHUNK: usize = 128;
 
-/// The same of programs that devices could not complete: these are expensive, and the last chunk
-/// delays the generation.
+/// The number of offspring in a chunk of programs that fell back from devices. These programs are
+/// expensive, so smaller chunks keep the last chunk from delaying the generation.
 const FALLBACK_CHUNK: usize = 32;
 
-/// What a thread works with.
+/// The tools and buffers of a thread.
 #[derive(Default)]
 pub(crate) struct Tools {
     pub worker: GraphWorker,
     pub workspace: Workspace,
-    /// Only used with devices.
+    /// Used only with devices.
     pub encoder: Encoder,
     pub times: StageTimes,
 }
 
-/// Locks, even after a panic: what these locks guard is replaced as a whole.
+/// Locks a mutex even after a panic. This is sound because values behind these locks are always
+/// replaced as a whole.
 pub(crate) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Does item 0, 1, ... on all threads, until all are done or `cancel` is set.
+/// Runs `work` on the numbers below `count`, on all threads, until all are done or `cancel` is set.
 pub(crate) fn in_parallel(
     threads: Option<NonZeroUsize>,
     count: usize,
@@ -69,26 +71,26 @@ pub(crate) fn in_parallel(
     Schedule::one_by_one(count, threads).run(cancel, worker, |_, ()| ());
 }
 
-/// What a generation of all islands came to.
-pub(crate) struct Bred {
-    /// One for each island; none for an island that had no turn before the work was cancelled.
+/// The result of a generation of all islands.
+pub(crate) struct GenerationResult {
+    /// One result per island; `None` if the work was cancelled before the island started.
     pub generations: Vec<Option<Generation>>,
     /// Whether some island did less than a whole generation.
     pub stopped: bool,
     pub times: StageTimes,
-    /// Workers that took part.
+    /// The number of workers that took part.
     pub workers: usize,
 }
 
-/// Breeds, runs and selects one generation of `count` offspring on each island. Devices run what
-/// they can; workers run the rest, or everything if there are no devices.
+/// Breeds, runs and selects one generation of `count` offspring on each island. Devices run the
+/// programs they can; workers run the others, or all if there are no devices.
 pub(crate) fn generation<'t>(
     devices: Option<&Devices<'_, 't>>,
     islands: Vec<&mut Island<'t>>,
     count: usize,
     shared: &Shared,
     cancel: &Cancel,
-) -> Bred {
+) -> GenerationResult {
     let threads = workers(shared.settings.threads);
     let team = Team::new(cancel);
     let passes = count.div_ceil(BRED_AT_ONCE).max(1);
@@ -103,7 +105,7 @@ pub(crate) fn generation<'t>(
         shared,
         team: &team,
         cancel,
-        // Offspring take much memory, so not all islands may have some at a time.
+        // Offspring take much memory, so only some islands may have offspring at a time.
         at_once: 4 * threads + devices.map_or(0, |devices| devices.islands_at_once(count)),
         devices,
         changed: Condvar::new(),
@@ -121,7 +123,7 @@ pub(crate) fn generation<'t>(
         }
         started.max(1)
     });
-    // After a cancellation, work that is still queued holds offspring.
+    // After a cancellation, queued work still holds references to offspring.
     lock(&pipeline.queue).ready.clear();
     let times = *lock(&pipeline.times);
     let (mut generations, mut stopped) = (Vec::new(), false);
@@ -135,7 +137,7 @@ pub(crate) fn generation<'t>(
         stopped |= state.generation.as_ref().is_some_and(|g| g.is_cut_short);
         generations.push(state.generation);
     }
-    Bred {
+    GenerationResult {
         generations,
         stopped,
         times,
@@ -143,14 +145,14 @@ pub(crate) fn generation<'t>(
     }
 }
 
-/// An island on its way through a generation.
+/// The progress of an island through a generation.
 pub(crate) struct Turn<'i, 't> {
     island: Mutex<&'i mut Island<'t>>,
     pub samples: Vec<Sample<'t>>,
-    /// The number of its first sample among all.
+    /// The position of its first sample among those of all tasks.
     pub first_sample: usize,
     pub state: Mutex<State>,
-    /// Chunks that have not been run.
+    /// The number of chunks that have not been run.
     chunks_to_run: AtomicUsize,
 }
 
@@ -160,7 +162,7 @@ pub(crate) struct State {
     pub evaluations: Vec<Option<Evaluation>>,
     pub on_devices: u64,
     generation: Option<Generation>,
-    /// How many times the island has bred, run and selected.
+    /// The number of passes that the island has completed.
     passes: usize,
     took: Duration,
 }
@@ -177,42 +179,42 @@ impl<'i, 't> Turn<'i, 't> {
     }
 }
 
-/// Something for a worker to do for an island, which is given by its number.
+/// A task for a worker. The number is that of an island.
 pub(crate) enum Work {
     Breed(usize),
-    /// Read what a device answered.
-    Read(usize, Answered),
-    /// Run these of the offspring.
+    /// Reads the scores of a launch.
+    Read(usize, DeviceScores),
+    /// Runs a chunk: the offspring at these positions.
     Run(usize, Arc<Offspring>, Vec<usize>),
     Select(usize),
 }
 
 #[derive(Default)]
 pub(crate) struct Queue {
-    /// Work that can be done now, without the first breeding of islands.
+    /// Work that can be done now. The first breeding of an island is not in this queue.
     pub ready: VecDeque<Work>,
-    /// Islands that have begun their turn.
+    /// The number of islands that have started.
     pub begun: usize,
-    /// Islands that have begun their turn and not ended it.
+    /// The number of islands that have started and not finished.
     pub under_way: usize,
-    /// Islands that are breeding.
+    /// The number of islands that are breeding.
     pub breeding: usize,
-    /// How often islands are still to breed, all together.
+    /// The number of breedings still to come, over all islands.
     pub unbred: usize,
-    /// Islands whose offspring wait for devices.
+    /// The islands whose offspring wait for devices.
     pub for_devices: Vec<usize>,
 }
 
 pub(crate) struct Pipeline<'p, 'd, 'i, 't> {
     pub turns: Vec<Turn<'i, 't>>,
-    /// Offspring of each island.
+    /// The number of offspring of each island.
     pub count: usize,
-    /// How many times each island breeds, runs and selects.
+    /// The number of passes of each island.
     passes: usize,
     shared: &'p Shared,
     pub team: &'p Team<'p>,
     cancel: &'p Cancel,
-    /// Islands that may be under way at a time.
+    /// The most islands that may be in progress at a time.
     pub at_once: usize,
     devices: Option<&'p Devices<'d, 't>>,
     pub queue: Mutex<Queue>,
@@ -221,10 +223,10 @@ pub(crate) struct Pipeline<'p, 'd, 'i, 't> {
 }
 
 impl<'p, 'd, 't> Pipeline<'p, 'd, '_, 't> {
-    /// Waits until the queue changes, or for a moment: a cancellation wakes up no thread.
+    /// Waits until the queue changes, or for a moment, because a cancellation wakes up no thread.
     pub fn wait<'q>(&self, queue: MutexGuard<'q, Queue>) -> MutexGuard<'q, Queue> {
-        let patience = Duration::from_millis(20);
-        let woken = self.changed.wait_timeout(queue, patience);
+        let timeout = Duration::from_millis(20);
+        let woken = self.changed.wait_timeout(queue, timeout);
         woken.unwrap_or_else(PoisonError::into_inner).0
     }
 
@@ -234,7 +236,7 @@ impl<'p, 'd, 't> Pipeline<'p, 'd, '_, 't> {
         self.changed.notify_all();
     }
 
-    /// Adds what a thread spent its time on.
+    /// Adds the times of a thread.
     pub fn add_times(&self, times: &StageTimes) {
         lock(&self.times).add(times);
     }
@@ -243,7 +245,7 @@ impl<'p, 'd, 't> Pipeline<'p, 'd, '_, 't> {
         self.devices.filter(|devices| devices.are_served())
     }
 
-    /// Works until there is no more work.
+    /// Works until the generation has ended.
     fn work(&self) {
         let mut tools = Tools::default();
         let mut waiting = Instant::now();
@@ -254,8 +256,8 @@ impl<'p, 'd, 't> Pipeline<'p, 'd, '_, 't> {
                     self.breed(at, &mut tools);
                     at
                 }
-                Work::Read(at, answered) => {
-                    self.read(at, &answered, &mut tools.times);
+                Work::Read(at, scores) => {
+                    self.read(at, &scores, &mut tools.times);
                     at
                 }
                 Work::Run(at, offspring, chunk) => {
@@ -280,12 +282,12 @@ impl<'p, 'd, 't> Pipeline<'p, 'd, '_, 't> {
             if self.team.has_ended() {
                 return None;
             }
-            // Devices should not wait for programs.
-            let hungry = self
+            // Breeds first if devices would otherwise run out of programs.
+            let needs_programs = self
                 .devices()
-                .is_some_and(|devices| devices.are_hungry(queue.for_devices.len() * self.count));
+                .is_some_and(|devices| devices.need_more(queue.for_devices.len() * self.count));
             let breeds = queue.begun < self.turns.len() && queue.under_way < self.at_once;
-            if !(hungry && breeds)
+            if !(needs_programs && breeds)
                 && let Some(work) = queue.ready.pop_front()
             {
                 queue.breeding += usize::from(matches!(work, Work::Breed(_)));
@@ -311,7 +313,7 @@ impl<'p, 'd, 't> Pipeline<'p, 'd, '_, 't> {
         let count = self.count.saturating_sub(pass * BRED_AT_ONCE);
         let count = count.min(BRED_AT_ONCE);
         let bred = lock(&turn.island).breed(self.shared, count, pass, self.cancel, tools);
-        // None after a cancellation, which ends this thread.
+        // Cancelled: this thread ends.
         let Some(offspring) = bred else { return };
         let devices = self.devices();
         if let Some(devices) = devices {
@@ -338,10 +340,10 @@ impl<'p, 'd, 't> Pipeline<'p, 'd, '_, 't> {
         self.changed.notify_all();
     }
 
-    /// Cuts offspring into chunks for workers to run. If there are none, the island can select.
+    /// Splits offspring into chunks and queues them. If there are none, queues the selection.
     pub fn hand_out(&self, at: usize, offspring: Arc<Offspring>, mut children: Vec<usize>) {
-        // Children of one parent have much in common, and so have children made one after the
-        // other.
+        // Children of one parent share many steps, and so do children that were made one after the
+        // other, so they go into the same chunk.
         children.sort_unstable_by_key(|&k| {
             let Child { parent, root, .. } = offspring.children[k];
             (parent, root)
@@ -373,15 +375,15 @@ impl<'p, 'd, 't> Pipeline<'p, 'd, '_, 't> {
         let typed = &offspring.pool.typed;
         let samples = &turn.samples;
         let found = run_programs(typed, &roots, samples, tools, stage, limits, self.cancel);
-        // None after a cancellation, which ends this thread.
+        // Cancelled: this thread ends.
         let Some(found) = found else { return };
         let mut state = lock(&turn.state);
         for (&k, evaluation) in chunk.iter().zip(found) {
             state.evaluations[k] = Some(evaluation);
         }
         drop(state);
-        // The next breeding changes the gene pool, which is copied if anything else still holds it:
-        // this must come first.
+        // The next breeding changes the gene pool, which would be copied if this chunk still held
+        // it. So this comes before the counter.
         drop(offspring);
         if turn.chunks_to_run.fetch_sub(1, Ordering::AcqRel) == 1 {
             lock(&self.queue).ready.push_front(Work::Select(at));

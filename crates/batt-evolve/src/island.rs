@@ -19,26 +19,27 @@ use crate::gene_pool::GenePool;
 use crate::generation::Tools;
 use crate::mutate::{Assembly, Breeder, LARGEST, MutationKind};
 use crate::offspring::{Child, Evaluation, Offspring, run_programs, samples};
-use crate::parts::{OFFSPRING_A_PART, PartIndex, Parts};
+use crate::parts::{OFFSPRING_PER_PART, PartIndex, Parts};
 use crate::random::Chance;
 use crate::score::WHOLE;
 use crate::timing::Stage;
 use crate::trial::try_on;
 
-/// The cost of a part that a donor computes, and what each further call in it adds. It is low,
-/// since the part proved useful.
-const DONATED: (u32, u32) = (4, 1);
+/// The cost of a donor's value as a part: the base, and the addition for each call in it. Both are
+/// low, because the value has proved useful.
+const DONOR_PART_COST: (u32, u32) = (4, 1);
 
-/// The most that a program of a population may cost on all demonstrations together, unless it is a
-/// solution. Half of arc-dsl's solvers take 600 steps, and 98 of 100 take less than this. Offspring
-/// of expensive programs are expensive.
+/// The most steps that a program of a population may take on all demonstrations together, unless it
+/// is a solution. Half of arc-dsl's solvers take 600 steps, and 98 of 100 take less than this. The
+/// limit exists because offspring of expensive programs are expensive.
 const EXPENSIVE: u64 = 64_000;
 
-/// The number of programs that are remembered by their hashes, so that they are not run again.
+/// The number of hashes of tried programs that an island remembers, so that programs are not run
+/// again.
 const REMEMBERED: usize = 1 << 20;
 
-/// Generations without progress after which most of a population is dropped.
-const PATIENCE: u32 = 24;
+/// The number of generations without progress after which most of a population is dropped.
+const STAGNATION: u32 = 24;
 
 /// A program of a population.
 #[derive(Clone, Debug)]
@@ -48,14 +49,14 @@ pub(crate) struct Individual {
     pub score: Score,
     /// Closeness on each demonstration.
     pub closeness: Vec<u32>,
-    /// How it was made, and from which programs.
+    /// The mutation that made it, and the program from which it was made.
     pub kind: Option<MutationKind>,
     pub parent: Option<Program>,
     /// Whether it has not been reported yet.
     pub is_new: bool,
 }
 
-/// What a generation of an island came to.
+/// The counts of a generation of an island.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Generation {
     pub evaluated: u64,
@@ -68,12 +69,12 @@ pub(crate) struct Generation {
     pub parts: u64,
     pub credit: Credit,
     pub improved: bool,
-    /// Whether a cancellation kept some of the best from a closer look.
+    /// Whether a cancellation prevented the refinement of some of the best offspring.
     pub is_cut_short: bool,
 }
 
 impl Generation {
-    /// Adds the next pass of the same generation.
+    /// Adds the counts of the next pass of the same generation.
     pub fn add(&mut self, next: &Generation) {
         self.evaluated += next.evaluated;
         self.runs += next.runs;
@@ -93,10 +94,10 @@ pub(crate) struct Island<'t> {
     pub task: &'t Task,
     pub island: usize,
     samples: Vec<Sample<'t>>,
-    /// The number of its first sample among those of all tasks.
+    /// The position of its first sample among those of all tasks.
     pub first_sample: usize,
     colours: Vec<u8>,
-    /// The graph of its programs and parts.
+    /// The graph of the island's programs and parts.
     pool: Arc<GenePool>,
     pub population: Vec<Individual>,
     parts: Parts,
@@ -104,11 +105,11 @@ pub(crate) struct Island<'t> {
     /// The number of generations since the last progress.
     pub stagnant: u32,
     started: bool,
-    /// How long the last generation took: slow islands begin first. Nothing else depends on it.
+    /// The duration of the last generation. It only decides the order in which islands start.
     pub took: Duration,
 }
 
-/// What all islands share.
+/// The state that all islands share.
 pub(crate) struct Shared {
     pub donors: Donors,
     pub differs: Differs,
@@ -119,7 +120,7 @@ pub(crate) struct Shared {
 }
 
 impl<'t> Island<'t> {
-    /// An empty population of a task whose samples begin at number `first_sample`.
+    /// Creates an empty population of a task whose samples begin at position `first_sample`.
     pub fn new(task: &'t Task, first_sample: usize, island: usize, donors: &Donors) -> Island<'t> {
         let samples = samples(task);
         let mut colours: Vec<u8> = Vec::new();
@@ -163,18 +164,18 @@ impl<'t> Island<'t> {
         self.population.first()
     }
 
-    /// Returns whether the search is over. After the first solution it looks for simpler ones, the
-    /// longer the larger the solution is: a large program that fits a few demonstrations seldom
-    /// generalises.
+    /// Returns whether the search has ended. After the first solution, the search for simpler ones
+    /// continues for longer the larger the solution is, because a large program that fits a few
+    /// demonstrations seldom generalises.
     pub fn is_done(&self) -> bool {
-        let patience = |best: &Individual| (best.score.size * best.score.size / 2).clamp(2, 400);
+        let needed = |best: &Individual| (best.score.size * best.score.size / 2).clamp(2, 400);
         let complete = |best: &Individual| best.score.is_solved();
         let mut best = self.best().into_iter();
-        self.samples.is_empty() || best.any(|b| complete(b) && self.stagnant >= patience(b))
+        self.samples.is_empty() || best.any(|b| complete(b) && self.stagnant >= needed(b))
     }
 
-    /// Makes the offspring of a generation, or of one of its passes. The first offspring of all are
-    /// the donors' programs, unchanged. Returns none if `cancel` is set meanwhile.
+    /// Makes the offspring of a generation, or of one of its passes. The first offspring ever are
+    /// the donors' programs, unchanged. Returns `None` if `cancel` is set meanwhile.
     pub fn breed(
         &mut self,
         shared: &Shared,
@@ -190,7 +191,7 @@ impl<'t> Island<'t> {
         offspring
     }
 
-    /// Forgets what was bred and never selected, so that it can be bred again.
+    /// Forgets offspring that were bred but never selected, so that they can be bred again.
     pub fn forget_bred(&mut self) {
         self.seen.clear();
     }
@@ -208,16 +209,16 @@ impl<'t> Island<'t> {
         let pool = Arc::make_mut(&mut self.pool);
         let parts = &mut self.parts;
         if !self.started {
-            parts.wait([(Ref::INPUT, 0)]);
-            let (first, further) = DONATED;
+            parts.defer([(Ref::INPUT, 0)]);
+            let (first, further) = DONOR_PART_COST;
             for value in shared.donors.all_values() {
                 let size = pool.typed.graph.reach(value).len() as u32;
-                parts.wait([(value, first + further * size)]);
+                parts.defer([(value, first + further * size)]);
             }
         }
         let started = tools.times.since(Stage::Breed, started);
         let computed = parts.compute(
-            count / OFFSPRING_A_PART,
+            count / OFFSPRING_PER_PART,
             &pool.typed,
             &self.samples,
             &mut tools.worker,
@@ -232,7 +233,8 @@ impl<'t> Island<'t> {
             shared.generation,
             pass as u64,
         ];
-        // Without the pass where there is only one, which is the rule.
+        // The usual single pass is left out, so the random choices do not depend on the number of
+        // passes.
         let purpose = &purpose[..purpose.len() - usize::from(pass == 0)];
         let GenePool {
             typed, functions, ..
@@ -249,7 +251,7 @@ impl<'t> Island<'t> {
             largest: LARGEST,
             nodes: Vec::new(),
         };
-        let mut made = Made {
+        let mut made = OffspringBuilder {
             seen: &mut self.seen,
             children: Vec::with_capacity(count),
             repeated: 0,
@@ -260,7 +262,7 @@ impl<'t> Island<'t> {
             let grids = shared.donors.values(TypeId::GRID);
             let roots = programs.chain(grids).chain([&Ref::INPUT]);
             for &root in roots {
-                made.add(&mut breeder, Child::as_it_is(root));
+                made.add(&mut breeder, Child::unchanged(root));
             }
         }
         let weights = &shared.weights;
@@ -270,12 +272,12 @@ impl<'t> Island<'t> {
         }
         let values = std::mem::take(&mut breeder.assembly.values);
         let graph = &breeder.typed.graph;
-        parts.wait(
+        parts.defer(
             values
                 .into_iter()
                 .filter(|(value, _)| made.is_new(graph.hash(*value))),
         );
-        let Made {
+        let OffspringBuilder {
             children,
             repeated,
             tried,
@@ -291,8 +293,8 @@ impl<'t> Island<'t> {
         })
     }
 
-    /// Takes the best offspring and the new parts into the population. If `cancel` is set
-    /// meanwhile, fewer get a closer look.
+    /// Adds the best offspring to the population, and new parts to the parts. If `cancel` is set
+    /// meanwhile, fewer offspring are refined.
     pub fn select(
         &mut self,
         offspring: &Offspring,
@@ -345,9 +347,9 @@ impl<'t> Island<'t> {
         generation
     }
 
-    /// Chooses the offspring that deserve a closer look: those that would be among the best, one
-    /// for each set of outputs. All solutions have the same outputs but may answer the tests
-    /// differently, so each of them is chosen.
+    /// Chooses the offspring to refine: those that would be among the best, one for each set of
+    /// outputs. All solutions have the same outputs but may answer the tests differently, so each
+    /// of them is chosen.
     fn choose(
         &self,
         offspring: &Offspring,
@@ -406,8 +408,8 @@ impl<'t> Island<'t> {
         chosen
     }
 
-    /// Takes a closer look at a child: size, cost, colours and differs. Returns none if it fails
-    /// when run alone.
+    /// Refines the result of a child with its size, cost, colours and differs. Returns `None` if
+    /// the child fails when run alone, or is too expensive.
     fn refine(
         &self,
         offspring: &Offspring,
@@ -445,8 +447,8 @@ impl<'t> Island<'t> {
         })
     }
 
-    /// Credits the kind of mutation that made a program better than the median of the population,
-    /// or the best of all.
+    /// Credits the kind of mutation if the program is better than the median of the population, or
+    /// better than the best program.
     fn credit(&self, new: &Individual, best: Option<Score>, generation: &mut Generation) {
         let Some(kind) = new.kind else { return };
         let median = self.population.get(self.population.len() / 2);
@@ -476,17 +478,17 @@ impl<'t> Island<'t> {
         };
     }
 
-    /// Makes the next population.
+    /// Replaces the population by the best of old and new programs.
     fn keep(&mut self, refined: Vec<Individual>, population: usize) {
         let mut all = std::mem::take(&mut self.population);
         all.extend(refined);
         all.sort_by_key(|individual| (individual.score, individual.root));
         let mut outputs = FxHashSet::default();
         all.retain(|individual| outputs.insert(individual.outputs));
-        let shaken = self.stagnant > 0 && self.stagnant.is_multiple_of(PATIENCE);
+        let shaken = self.stagnant > 0 && self.stagnant.is_multiple_of(STAGNATION);
         let mut next = survivors(all, population);
         if shaken {
-            // The best stay; the others make room for different programs, even if these are worse.
+            // The best programs stay; the others make room for different programs, even worse ones.
             next.truncate((population / 4).max(1));
         }
         self.population = next;
@@ -497,8 +499,8 @@ impl<'t> Island<'t> {
         self.pool.typed.graph.program(individual.root, "solve")
     }
 
-    /// Runs programs and takes the best of them into the population.
-    pub fn settle(&mut self, programs: &[Program], shared: &Shared, tools: &mut Tools) {
+    /// Runs programs and adds the best of them to the population.
+    pub fn add_programs(&mut self, programs: &[Program], shared: &Shared, tools: &mut Tools) {
         self.renew(&shared.donors);
         let typed = &mut Arc::make_mut(&mut self.pool).typed;
         let mut children = Vec::new();
@@ -506,7 +508,7 @@ impl<'t> Island<'t> {
             if let Some(root) = typed.add_program(program) {
                 children.push(Child {
                     size: typed.graph.reach(root).len() as u32,
-                    ..Child::as_it_is(root)
+                    ..Child::unchanged(root)
                 });
             }
         }
@@ -530,7 +532,7 @@ impl<'t> Island<'t> {
         }
     }
 
-    /// Renews the gene pool if most of it is unused, or if there are new donors.
+    /// Renews the gene pool if it has grown too much, or if there are new donors.
     fn renew(&mut self, donors: &Donors) {
         if self.pool.is_current(&donors.pool) {
             return;
@@ -546,13 +548,13 @@ impl<'t> Island<'t> {
     }
 }
 
-/// Returns whether a score is better by more than size and cost.
+/// Returns whether a score is better in more than size and cost.
 fn is_progress(new: &Score, old: &Score) -> bool {
     new.grade() < old.grade()
 }
 
-/// Selects the survivors: the best programs, and for each demonstration the one that is closest to
-/// it.
+/// Selects the survivors: the best programs, and for each demonstration the program that is closest
+/// to it.
 fn survivors(sorted: Vec<Individual>, population: usize) -> Vec<Individual> {
     if sorted.len() <= population {
         return sorted;
@@ -578,15 +580,15 @@ fn survivors(sorted: Vec<Individual>, population: usize) -> Vec<Individual> {
     sorted
 }
 
-/// Offspring while they are made.
-struct Made<'s> {
+/// The offspring of a pass while they are made.
+struct OffspringBuilder<'s> {
     seen: &'s mut FxHashSet<u64>,
     children: Vec<Child>,
     repeated: u64,
     tried: [u64; MutationKind::ALL.len()],
 }
 
-impl Made<'_> {
+impl OffspringBuilder<'_> {
     fn add(&mut self, breeder: &mut Breeder<'_>, child: Child) -> bool {
         let new = self.is_new(breeder.typed.graph.hash(child.root));
         match new {
@@ -599,7 +601,7 @@ impl Made<'_> {
         new
     }
 
-    /// Returns whether no program with this hash is remembered.
+    /// Returns whether a hash is not remembered yet, and remembers it.
     fn is_new(&mut self, hash: u64) -> bool {
         if self.seen.len() >= REMEMBERED {
             self.seen.clear();
@@ -607,7 +609,7 @@ impl Made<'_> {
         self.seen.insert(hash)
     }
 
-    /// Makes `count` children, or fewer if too many tries fail. Returns none if `cancel` is set
+    /// Makes `count` children, or fewer if too many tries fail. Returns `None` if `cancel` is set
     /// meanwhile.
     fn breed(
         &mut self,
@@ -619,8 +621,12 @@ impl Made<'_> {
     ) -> Option<()> {
         let sums = weights.sums();
         let goal = self.children.len() + count;
-        // A stagnant island takes larger steps.
-        let again = if stagnant > PATIENCE / 2 { 0.45 } else { 0.25 };
+        // A stagnant island makes larger changes.
+        let again = if stagnant > STAGNATION / 2 {
+            0.45
+        } else {
+            0.25
+        };
         for tries in 0..count * 4 {
             if self.children.len() >= goal {
                 break;
@@ -633,9 +639,9 @@ impl Made<'_> {
                 MutationKind::Assemble => breeder.assemble().map(|(root, cost)| Child {
                     kind: Some(kind),
                     cost: Some(cost),
-                    ..Child::as_it_is(root)
+                    ..Child::unchanged(root)
                 }),
-                _ => changed(breeder, kind, &sums, again),
+                _ => mutated(breeder, kind, &sums, again),
             };
             if let Some(child) = child
                 && self.add(breeder, child)
@@ -648,7 +654,7 @@ impl Made<'_> {
 }
 
 /// Makes a program by one or a few mutations.
-fn changed(
+fn mutated(
     breeder: &mut Breeder<'_>,
     kind: MutationKind,
     sums: &[f64],
@@ -664,7 +670,7 @@ fn changed(
     Some(Child {
         kind: Some(kind),
         parent: kind.has_parent().then_some(at),
-        ..Child::as_it_is(child)
+        ..Child::unchanged(child)
     })
 }
 

@@ -1,4 +1,4 @@
-//! Evolution: solvers are mutated, run and scored, and the best are kept.
+//! Evolution: mutates, runs and scores solvers, and keeps the best.
 //!
 //! ```text
 //!             +--- Donors: solvers that exist ----------+
@@ -12,15 +12,16 @@
 //!
 //! - [`Evolution`]: the populations of all tasks; [`Evolution::round`] is one generation of each
 //! - [`EvolveSettings`]: seed, islands, sizes, limits
-//! - [`MutationKind`]: the ways to make a program from others; [`Weights`] say how often each is tried, and adapt
+//! - [`MutationKind`]: the ways to make a program from others; [`Weights`] set how often each is
+//!   tried, and adapt
 //! - [`Score`](batt_arc::Score): demonstrations solved, then closeness, then size, then cost
-//! - [`SeedSolver`]: a solver to learn from
+//! - [`SeedSolver`]: a solver from which evolution learns
 //! - [`EvolveSetup`]: a whole evolution, with an archive, events and a report
-//! - [`import`]: solvers from files, tried on their tasks
-//! - [`mutants`]: solvers changed at random, to be scored elsewhere
-//! - [`StageTimes`]: what the threads spend their time on
+//! - [`import`]: tries solvers from files on their tasks
+//! - [`mutants`]: solvers changed at random, for scoring outside evolution
+//! - [`StageTimes`]: the time of the threads by stage
 //!
-//! Test outputs are never looked at. `docs/evolution.md` says why things are done as they are.
+//! Evolution never uses test outputs. `docs/evolution.md` explains the design.
 //!
 //! To add a kind of mutation, add it to [`MutationKind`] and to `mutate/`, one strategy per
 //! function.

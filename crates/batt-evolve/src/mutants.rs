@@ -1,4 +1,4 @@
-//! Mutants: solvers changed at random, without a task that says which changes are good.
+//! Mutants: solvers changed at random, without a task that would select good changes.
 
 use batt_lang::Program;
 use batt_lang::graph::Ref;
@@ -10,7 +10,7 @@ use crate::mutate::{Assembly, Breeder, LARGEST, MutationKind};
 use crate::parts::{Part, PartIndex};
 use crate::random::Chance;
 
-/// A solver that was changed.
+/// A changed solver.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Mutant {
     /// The position of its parent among the programs.
@@ -21,24 +21,24 @@ pub struct Mutant {
     pub program: Program,
 }
 
-/// Steps by which a mutant may be longer than a long parent.
+/// The number of steps by which a mutant may be longer than a long parent.
 const GROWTH: usize = 8;
 
-/// The probability of one more mutation after each.
+/// The probability of another mutation after each one.
 const AGAIN: f64 = 0.25;
 
-/// The most tries per mutant, all parents together: many tries fail, or make a known program.
+/// The most tries per mutant, over all parents. Many tries fail or make a known program.
 const TRIES: usize = 32;
 
-/// Every colour: without a task, none is more likely than another.
+/// All colours: without a task, no colour is more likely than another.
 const COLOURS: [u8; 10] = [0, 1, 2, 3, 4, 5, 6, 7, 8, 9];
 
-/// Makes mutants of programs. The parents take turns. All mutants differ from each other and from
-/// every parent.
+/// Makes mutants of programs, one parent after the other in turn. All mutants differ from each
+/// other and from every parent.
 ///
-/// There may be fewer mutants than wanted: an ill-typed parent and one of another dialect than the
-/// first have none, and short parents have few. The same programs and the same seed give the same
-/// mutants.
+/// There may be fewer mutants than `count`: an ill-typed parent has none, nor does a parent of
+/// another dialect than the first one, and short parents have few. The same programs and the same
+/// seed give the same mutants.
 pub fn mutants(programs: &[&Program], count: usize, seed: u64) -> Vec<Mutant> {
     let Some(first) = programs.first() else {
         return Vec::new();
@@ -105,7 +105,7 @@ pub fn mutants(programs: &[&Program], count: usize, seed: u64) -> Vec<Mutant> {
     mutants
 }
 
-/// The first weights of evolution, without the kinds that have no parent.
+/// Returns the first weights of evolution, without the kinds that need no parent.
 fn weights() -> Weights {
     let weight = |kind: MutationKind| match kind.has_parent() {
         true => kind.first_weight(),
@@ -141,7 +141,7 @@ mod tests {
             .chain(mutated)
             .map(structural_hash)
             .collect();
-        // Two mutants may mean the same, but seldom do.
+        // Two mutants are seldom equivalent.
         assert!(hashes.len() > 210, "{}", hashes.len());
         for parent in 0..programs.len() {
             let own = mutants.iter().filter(|mutant| mutant.parent == parent);
@@ -157,7 +157,7 @@ mod tests {
     }
 
     #[test]
-    fn what_was_written_can_be_read_again() {
+    fn mutants_can_be_written_and_read_again() {
         for mutant in of(&programs(), 300, 3) {
             let text = mutant.program.to_string();
             let file = SolverFile::parse(&text, "mutant.py");
@@ -166,7 +166,7 @@ mod tests {
     }
 
     #[test]
-    fn of_nothing_there_are_none() {
+    fn no_programs_have_no_mutants() {
         assert_eq!(of(&[], 10, 0), []);
         assert_eq!(of(&programs(), 0, 0), []);
     }

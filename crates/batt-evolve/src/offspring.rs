@@ -1,4 +1,4 @@
-//! The offspring of an island in one generation, and how they are run.
+//! The offspring of an island in one generation, and their evaluation.
 
 use std::sync::Arc;
 use std::time::Instant;
@@ -17,12 +17,12 @@ use crate::typed::Typed;
 
 /// New programs of a task, before they are run.
 pub(crate) struct Offspring {
-    /// The island's gene pool. It does not change while there are offspring.
+    /// The island's gene pool. It does not change while offspring refer to it.
     pub pool: Arc<GenePool>,
     pub children: Vec<Child>,
-    /// Programs that were made before, and so are not run.
+    /// The number of programs that had been made before, and are not run again.
     pub repeated: u64,
-    /// Offspring by kind of mutation.
+    /// The number of offspring by kind of mutation.
     pub tried: [u64; MutationKind::ALL.len()],
     /// The number of parts that were computed.
     pub computed: usize,
@@ -32,19 +32,19 @@ pub(crate) struct Offspring {
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Child {
     pub root: Ref,
-    /// The number of calls it is made of.
+    /// The number of calls in the program.
     pub size: u32,
-    /// How it was made; none for a donor's own program.
+    /// The mutation that made it; `None` for an unchanged program of a donor.
     pub kind: Option<MutationKind>,
     /// The position of its parent in the population.
     pub parent: Option<usize>,
-    /// What it costs as a part, if it was assembled from parts.
+    /// Its cost as a part, if it was assembled from parts.
     pub cost: Option<u32>,
 }
 
 impl Child {
-    /// A program without a mutation.
-    pub fn as_it_is(root: Ref) -> Child {
+    /// A program that no mutation has changed.
+    pub fn unchanged(root: Ref) -> Child {
         Child {
             root,
             size: 0,
@@ -59,7 +59,7 @@ impl Child {
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Evaluation {
     pub failed: bool,
-    /// The number of demonstrations it solves.
+    /// The number of demonstrations that the program solves.
     pub solved: u32,
     /// Closeness on each demonstration.
     pub closeness: Vec<u32>,
@@ -99,25 +99,29 @@ pub(crate) fn samples(task: &Task) -> Vec<Sample<'_>> {
     known.map(|pair| Sample::new(task, pair)).collect()
 }
 
-/// Returns the verdict on an output and its hash; no hash if computing it exceeded a limit.
-fn look<'r>(run: &mut Run<'r>, value: Value<'r>, sample: &Sample<'_>) -> (Verdict, Option<u64>) {
+/// Returns the verdict on an output, and its hash unless computing it exceeded a limit.
+fn judge_and_hash<'r>(
+    run: &mut Run<'r>,
+    value: Value<'r>,
+    sample: &Sample<'_>,
+) -> (Verdict, Option<u64>) {
     let verdict = judge(run, value, sample.expected);
     let hash = run.hash(value);
     (verdict, run.check_limits().is_ok().then_some(hash))
 }
 
-/// A program is expensive if one of its steps takes more than this fraction of the limit.
+/// A program is expensive if one of its steps takes more than the limit divided by this number.
 const EXPENSIVE_STEP: u64 = 12;
 
-/// Runs programs on all demonstrations. One that fails on a demonstration is not run on the next.
+/// Runs programs on all demonstrations. A program that fails on a demonstration is not run on the
+/// next.
 ///
-/// `limits` are those of one program on one demonstration. Most programs are cheap: they run
-/// together, which computes what they have in common once, with small limits for each step. The few
-/// expensive programs that reach these limits run again one by one, which shows what the program
-/// takes as a whole. A program that a device finishes is within the limits, so it does not fail
-/// here either.
+/// `limits` hold for one program on one demonstration. Most programs are cheap. They run together,
+/// so shared steps are computed once, with small limits for each step. The few expensive programs
+/// that reach these limits run again one by one within the full limits. A program that a device
+/// finishes is within the limits, so it does not fail here either.
 ///
-/// Returns none if `cancel` is set meanwhile.
+/// Returns `None` if `cancel` is set meanwhile.
 pub(crate) fn run_programs(
     typed: &Typed,
     roots: &[Ref],
@@ -145,7 +149,7 @@ pub(crate) fn run_programs(
         worker.run(&typed.graph, &wanted, sample, &small, |run, at, value| {
             let (evaluation, expensive) = (&mut evaluations[alive[at]], &mut expensive[alive[at]]);
             match value {
-                Ok(value) => match look(run, value, sample) {
+                Ok(value) => match judge_and_hash(run, value, sample) {
                     (verdict, Some(hash)) => {
                         let close = sample.expected.map_or(0, |e| closeness(&verdict, e));
                         evaluation.add(&verdict, Some(hash), close.min(WHOLE));
@@ -191,8 +195,8 @@ fn run_alone(
     }
 }
 
-/// Returns the hashes of values on all demonstrations, none for a value that fails on some
-/// demonstration. Returns none at all if `cancel` is set meanwhile.
+/// Returns a hash of each value on all demonstrations; `None` for a value that fails on a
+/// demonstration. Returns `None` for all if `cancel` is set meanwhile.
 pub(crate) fn run_parts(
     typed: &Typed,
     values: &[Ref],

@@ -1,4 +1,4 @@
-//! Parts: intermediate values, no two of them equal on all demonstrations.
+//! Parts: intermediate values that differ from each other on the demonstrations.
 
 use batt_dsl::Limits;
 use batt_engine::{Cancel, GraphWorker, Sample};
@@ -9,43 +9,45 @@ use rustc_hash::{FxHashMap, FxHashSet};
 use crate::offspring::run_parts;
 use crate::typed::Typed;
 
-/// Parts that an island keeps.
-const PARTS: usize = 6_000;
+/// The most parts that an island keeps.
+const MAX_PARTS: usize = 6_000;
 
-/// Values that may wait to be computed.
-const WAITING: usize = 20_000;
+/// The most values that may wait to be computed.
+const MAX_WAITING: usize = 20_000;
 
-/// Offspring per value that is computed in a generation: only the cheapest values are needed soon.
-pub(crate) const OFFSPRING_A_PART: usize = 6;
+/// The number of offspring per value that is computed in a generation. Only the cheapest values are
+/// needed soon.
+pub(crate) const OFFSPRING_PER_PART: usize = 6;
 
-/// A value that programs of a task can be made from.
+/// A value from which programs of a task can be made.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Part {
     pub value: Ref,
     /// The sum of the costs of its calls. Rare primitives cost more.
     pub cost: u32,
-    /// The number of groups of primitives it has been tried with, the common primitives first.
+    /// The number of groups of primitives with which it has been tried, the common primitives
+    /// first.
     pub expanded: u8,
 }
 
 /// The parts of an island.
 #[derive(Clone, Default)]
 pub(crate) struct Parts {
-    /// The cheapest first.
+    /// The parts by cost, the cheapest first.
     pub ready: Vec<Part>,
-    /// Values that have not been computed, with their costs.
+    /// Values that have not been computed yet, with their costs.
     waiting: Vec<(Ref, u32)>,
-    /// Hashes of the values that parts have on all demonstrations.
+    /// The hashes of the parts' values on all demonstrations.
     known: FxHashSet<u64>,
 }
 
 impl Parts {
-    /// Adds values to be computed later, if they turn out to be among the cheapest.
-    pub fn wait(&mut self, values: impl IntoIterator<Item = (Ref, u32)>) {
+    /// Adds values to compute later, if they are among the cheapest then.
+    pub fn defer(&mut self, values: impl IntoIterator<Item = (Ref, u32)>) {
         self.waiting.extend(values);
     }
 
-    /// Adds a value that has been computed, unless an equal one is known.
+    /// Adds a computed value as a part, unless an equal part is known.
     pub fn admit(&mut self, value: Ref, cost: u32, outputs: u64) {
         if self.known.insert(outputs) {
             self.ready.push(Part {
@@ -56,7 +58,7 @@ impl Parts {
         }
     }
 
-    /// Computes the cheapest values that wait. Returns how many, or none if `cancel` is set
+    /// Computes the cheapest waiting values. Returns their number, or `None` if `cancel` is set
     /// meanwhile.
     pub fn compute(
         &mut self,
@@ -70,9 +72,9 @@ impl Parts {
         self.waiting.sort_by_key(|(_, cost)| *cost);
         let later = self.waiting.split_off(count.min(self.waiting.len()));
         let now = std::mem::replace(&mut self.waiting, later);
-        self.waiting.truncate(WAITING);
+        self.waiting.truncate(MAX_WAITING);
         let values: Vec<Ref> = now.iter().map(|(value, _)| *value).collect();
-        // A part that is expensive to compute makes every program expensive that uses it.
+        // An expensive part would make every program expensive that uses it.
         let limits = Limits {
             steps: limits.steps / 20,
             ..*limits
@@ -87,22 +89,22 @@ impl Parts {
                 self.admit(value, cost, outputs);
             }
         }
-        self.tidy();
+        self.trim();
         Some(now.len())
     }
 
-    /// Drops the most costly parts if there are too many.
-    fn tidy(&mut self) {
+    /// Drops the most expensive parts if there are too many.
+    fn trim(&mut self) {
         self.ready.sort_by_key(|part| part.cost);
-        self.ready.truncate(PARTS);
-        if self.known.len() > 64 * PARTS {
+        self.ready.truncate(MAX_PARTS);
+        if self.known.len() > 64 * MAX_PARTS {
             self.known.clear();
         }
     }
 
     /// Moves the parts to another graph.
     pub fn move_to(&mut self, to: &mut dyn FnMut(Ref) -> Ref) {
-        self.tidy();
+        self.trim();
         for part in &mut self.ready {
             part.value = to(part.value);
         }
@@ -139,7 +141,7 @@ impl PartIndex {
         }
     }
 
-    /// Returns the parts that fit where this type is wanted.
+    /// Returns the parts that fit a wanted type.
     pub fn fitting(&mut self, typed: &mut Typed, wanted: TypeId) -> &[Ref] {
         let by_type = &self.by_type;
         self.fitting.entry(wanted).or_insert_with(|| {

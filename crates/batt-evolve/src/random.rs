@@ -2,12 +2,12 @@
 
 use batt_lang::SplitMix64;
 
-/// A source of choices, the same for the same seed.
+/// A source of random choices, determined by its seed.
 pub(crate) struct Chance(SplitMix64);
 
 impl Chance {
-    /// A source for one purpose, which is named by numbers. Choices for one purpose do not depend
-    /// on those for others.
+    /// Creates a source for one purpose, which is identified by numbers. Choices for one purpose do
+    /// not depend on those for others.
     pub fn new(purpose: &[u64]) -> Chance {
         let seed = purpose.iter().fold(0, |seed, &number| {
             SplitMix64::new(seed ^ number.wrapping_mul(0xD6E8_FEB8_6659_FD93)).number()
@@ -23,32 +23,32 @@ impl Chance {
         }
     }
 
-    /// Returns a number below `n`, low numbers being more likely: half of all are in the lowest
-    /// quarter.
+    /// Returns a number below `n`, with a preference for low numbers: half of all results are in
+    /// the lowest quarter.
     pub fn low(&mut self, n: usize) -> usize {
         let u = self.unit();
         ((u * u * n as f64) as usize).min(n.saturating_sub(1))
     }
 
-    /// Returns true with this probability.
+    /// Returns `true` with this probability.
     pub fn is(&mut self, probability: f64) -> bool {
         self.unit() < probability
     }
 
-    /// Returns one of some items.
+    /// Returns one of some items, each with the same probability.
     pub fn one<'a, T>(&mut self, of: &'a [T]) -> Option<&'a T> {
         of.get(self.below(of.len()))
     }
 
-    /// Returns a position, each as likely as its weight. `sums` are the running sums of the
-    /// weights.
+    /// Returns a position with a probability proportional to its weight. `sums` are the running
+    /// sums of the weights.
     pub fn weighted(&mut self, sums: &[f64]) -> Option<usize> {
         let total = *sums.last()?;
         let at = self.unit() * total;
         Some(sums.partition_point(|&sum| sum <= at).min(sums.len() - 1))
     }
 
-    /// Returns a number from 0 up to 1.
+    /// Returns a number from 0 to below 1.
     fn unit(&mut self) -> f64 {
         (self.0.number() >> 11) as f64 / (1u64 << 53) as f64
     }

@@ -3,14 +3,13 @@
 use batt_arc::{Grid, Score};
 use batt_engine::Verdict;
 
-/// The closeness of an output that is the expected one.
+/// The closeness of an output that equals the expected one.
 pub(crate) const WHOLE: u32 = Score::WHOLE;
 
-/// Returns how close an output is as far as its verdict tells: this much is known of every program,
-/// on any device.
+/// Returns how close an output is, judged by its verdict alone, which every device reports.
 ///
-/// A grid of the right shape is closer than any other, and one that is wrong in half of its cells
-/// is no closer than a blank one would be.
+/// A grid of the right shape is closer than any other. A grid with half of its cells wrong is no
+/// closer than a blank one.
 pub fn closeness(verdict: &Verdict, expected: &Grid) -> u32 {
     let (height, width) = (expected.height(), expected.width());
     match *verdict {
@@ -29,7 +28,7 @@ pub fn closeness(verdict: &Verdict, expected: &Grid) -> u32 {
     }
 }
 
-/// Returns what is added to the closeness of a wrong output for its colours. Differs add a little
+/// Returns an addition to the closeness of a wrong output for its colours. Differs add a little
 /// more.
 pub fn refinement(got: &[u8], expected: &Grid) -> u32 {
     let palette = |cells: &[u8]| {

@@ -1,4 +1,4 @@
-//! The state of an evolution: what a checkpoint stores.
+//! The state of an evolution, as a checkpoint stores it.
 
 use std::collections::HashMap;
 
@@ -14,16 +14,16 @@ use crate::evolution::Evolution;
 /// The version of the format.
 const FORMAT: u32 = 1;
 
-/// The number of programs stored of each population: the best.
+/// The number of best programs stored for each task.
 const BEST: usize = 24;
 
 /// Why a state cannot be restored.
 #[derive(Debug, thiserror::Error)]
 pub enum StateError {
-    /// It is not a state.
+    /// The bytes are not a state.
     #[error("the stored state cannot be read: {0}")]
     Unreadable(#[from] serde_json::Error),
-    /// It is of another version.
+    /// The state is of another version.
     #[error("the stored state is of version {found}, this program knows version {FORMAT}")]
     Version {
         /// Its version.
@@ -46,7 +46,7 @@ struct Population {
     programs: String,
 }
 
-/// Returns why a run could not go on from a checkpoint, or `Ok` if it can.
+/// Returns `Ok` if a run can continue from a checkpoint; otherwise returns the reason.
 pub fn check_checkpoint(checkpoint: &Checkpoint) -> Result<(), String> {
     let state: State = read_state(&checkpoint.state).map_err(|error| error.to_string())?;
     if state.generation != checkpoint.generation {
@@ -74,9 +74,9 @@ fn read_state(state: &[u8]) -> Result<State, StateError> {
 }
 
 impl Evolution<'_> {
-    /// Returns what a later run needs to continue: the best programs, the weights of mutations, and
-    /// the generation. Parts and the memory of tried programs are not kept, so a resumed evolution
-    /// differs a little from an uninterrupted one.
+    /// Returns the state from which a later run can continue: the best programs, the weights of
+    /// mutations, and the generation. Parts and hashes of tried programs are not stored, so a
+    /// resumed evolution differs a little from an uninterrupted one.
     pub fn state(&self) -> Vec<u8> {
         let population = |at: usize| {
             let programs = self.best_programs(at, BEST);
@@ -117,8 +117,8 @@ impl Evolution<'_> {
                 programs.insert(at, file.programs);
             }
         }
-        self.settle(&programs);
-        self.go_on(state.generation, state.weights);
+        self.add_programs(&programs);
+        self.continue_from(state.generation, state.weights);
         Ok(())
     }
 }

@@ -1,4 +1,4 @@
-//! What the threads spend their time on.
+//! The time of the threads by stage.
 
 use std::time::{Duration, Instant};
 

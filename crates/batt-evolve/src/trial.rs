@@ -1,4 +1,4 @@
-//! One program on one task, in more detail than offspring are evaluated.
+//! The trial of one program on one task, in more detail than the evaluation of offspring.
 
 use batt_arc::{Score, Task};
 use batt_dsl::{Dialect, Limits, Workspace};
@@ -9,7 +9,7 @@ use crate::differ::Differs;
 use crate::offspring::{combine, samples};
 use crate::score::{WHOLE, closeness, refinement};
 
-/// Scores programs of one dialect as evolution does, for programs from other sources.
+/// Scores programs of one dialect as evolution does. It is for programs from other sources.
 pub struct Judge {
     differs: Differs,
     workspace: Workspace,
@@ -18,19 +18,20 @@ pub struct Judge {
 /// The result of a program on a task.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Trial {
-    /// Its score. A demonstration on which it fails counts nothing.
+    /// Its score. A demonstration on which the program fails counts zero.
     pub score: Score,
     /// A hash of all outputs. For a program that solves all demonstrations it includes the answers
     /// to the tests, so that solutions with different answers have different hashes.
     pub outputs: u64,
-    /// Demonstrations on which it fails, and tests if it solves all demonstrations.
+    /// The number of demonstrations on which the program fails, and of tests if it solves all
+    /// demonstrations.
     pub failed: u32,
-    /// How close it is on each demonstration.
+    /// The closeness on each demonstration.
     pub closeness: Vec<u32>,
 }
 
 impl Judge {
-    /// A judge with the built-in differs.
+    /// Creates a judge with the built-in differs.
     pub fn new(dialect: Dialect) -> Judge {
         Judge {
             differs: Differs::new(dialect, &[]),
@@ -38,7 +39,7 @@ impl Judge {
         }
     }
 
-    /// Runs a program on the demonstrations of a task. Test outputs are not looked at.
+    /// Runs a program on the demonstrations of a task. Test outputs are not used.
     pub fn try_on(&mut self, program: &Program, task: &Task) -> Trial {
         let samples = samples(task);
         try_on(program, task, &samples, &self.differs, &mut self.workspace)
@@ -46,7 +47,7 @@ impl Judge {
 }
 
 /// Runs a program on the demonstrations of a task, with the default limits. Test outputs are not
-/// looked at.
+/// used.
 pub(crate) fn try_on(
     program: &Program,
     task: &Task,
@@ -110,7 +111,7 @@ struct Demo {
     cost: u64,
 }
 
-/// Runs a program on one demonstration. Returns none if it fails.
+/// Runs a program on one demonstration. Returns `None` if it fails.
 fn demo(
     compiled: &Compiled,
     sample: &Sample<'_>,
@@ -187,7 +188,7 @@ mod tests {
         let all: HashMap<usize, Vec<Program>> = (0..tasks.len())
             .map(|at| (at, vec![program.clone()]))
             .collect();
-        evolution.settle(&all);
+        evolution.add_programs(&all);
         let round = evolution.round(&mut [], &{
             let stop = Cancel::new();
             stop.cancel();

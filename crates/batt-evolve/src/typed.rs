@@ -1,4 +1,4 @@
-//! A graph whose nodes have types, so that no ill-typed program is made.
+//! A graph with types, which rejects ill-typed calls.
 
 use batt_dsl::Dialect;
 use batt_lang::Program;
@@ -10,15 +10,15 @@ use batt_lang::types::{TypeId, Types};
 pub(crate) struct Typed {
     pub graph: Graph,
     pub types: Types,
-    /// The type of each node; none for an ill-typed node that a given program has.
+    /// The type of each node; `None` for an ill-typed node of a given program.
     of_node: Vec<Option<TypeId>>,
     of_constant: Vec<TypeId>,
-    spare: Spare,
+    buffers: Buffers,
 }
 
 /// Reused buffers.
 #[derive(Clone, Default)]
-struct Spare {
+struct Buffers {
     nodes: Vec<u32>,
     moved: Vec<(u32, Ref)>,
     operands: Vec<Ref>,
@@ -34,11 +34,11 @@ impl Typed {
             types,
             of_node: Vec::new(),
             of_constant,
-            spare: Spare::default(),
+            buffers: Buffers::default(),
         }
     }
 
-    /// Returns the type of a value, if it has one.
+    /// Returns the type of a value; `None` if it is ill-typed.
     #[inline]
     pub fn type_of(&mut self, value: Ref) -> Option<TypeId> {
         match value.target() {
@@ -54,7 +54,7 @@ impl Typed {
         }
     }
 
-    /// Returns a call, which is made if it does not exist; none if it is ill-typed.
+    /// Returns a call and makes it if it does not exist; `None` if it is ill-typed.
     pub fn call(&mut self, callee: Ref, args: &[Ref]) -> Option<Ref> {
         let ty = self.type_of_call(callee, args)?;
         let made = self.graph.call(callee, args);
@@ -73,8 +73,9 @@ impl Typed {
         self.types.call(callee, types)
     }
 
-    /// Returns a node with other operands; none if that is ill-typed and the old node was not.
-    pub fn again(&mut self, old: u32, operands: &[Ref]) -> Option<Ref> {
+    /// Returns a node with other operands; `None` if that is ill-typed although the old node was
+    /// not.
+    pub fn with_operands(&mut self, old: u32, operands: &[Ref]) -> Option<Ref> {
         let ty = match (self.graph.node(old), operands) {
             (Node::Call { .. }, [callee, args @ ..]) => self.type_of_call(*callee, args),
             _ => self.of_node[old as usize],
@@ -94,7 +95,7 @@ impl Typed {
         }
     }
 
-    /// Adds a program as it is written, also an ill-typed one.
+    /// Adds a program as it is written, even an ill-typed one.
     pub fn add_program(&mut self, program: &Program) -> Option<Ref> {
         let root = self.graph.add_program(program);
         self.catch_up();
@@ -124,25 +125,26 @@ impl Typed {
         }
     }
 
-    /// Returns a program with one node replaced wherever it is used; none if that is ill-typed.
+    /// Returns a program with one node replaced wherever it is used; `None` if that is ill-typed.
     pub fn replace(&mut self, root: Ref, old: u32, new: Ref) -> Option<Ref> {
         if root == Ref::node(old) {
             return Some(new);
         }
-        let mut spare = std::mem::take(&mut self.spare);
-        let replaced = self.replace_with(root, (old, new), &mut spare);
-        self.spare = spare;
+        let mut buffers = std::mem::take(&mut self.buffers);
+        let replaced = self.replace_with(root, (old, new), &mut buffers);
+        self.buffers = buffers;
         replaced
     }
 
-    fn replace_with(&mut self, root: Ref, first: (u32, Ref), spare: &mut Spare) -> Option<Ref> {
-        let Spare {
+    fn replace_with(&mut self, root: Ref, first: (u32, Ref), buffers: &mut Buffers) -> Option<Ref> {
+        let Buffers {
             nodes,
             moved,
             operands,
-        } = spare;
+        } = buffers;
         self.graph.reach_into(root, nodes);
-        // The nodes above the replaced one, with their replacements: few, so a list is fast enough.
+        // The nodes above the replaced one and their replacements. They are few, so a list is fast
+        // enough.
         moved.clear();
         moved.push(first);
         for &node in nodes.iter().filter(|&&node| node > first.0) {
@@ -157,7 +159,7 @@ impl Typed {
                 operands.push(to.unwrap_or(operand));
             }
             if changed {
-                let made = self.again(node, operands)?;
+                let made = self.with_operands(node, operands)?;
                 moved.push((node, made));
             }
         }
@@ -172,15 +174,15 @@ impl Typed {
         position: usize,
         new: Ref,
     ) -> Option<Ref> {
-        let mut operands = std::mem::take(&mut self.spare.operands);
+        let mut operands = std::mem::take(&mut self.buffers.operands);
         operands.clear();
         operands.extend_from_slice(self.graph.operands(node));
         let is_same = std::mem::replace(&mut operands[position], new) == new;
         let made = match is_same {
             true => None,
-            false => self.again(node, &operands),
+            false => self.with_operands(node, &operands),
         };
-        self.spare.operands = operands;
+        self.buffers.operands = operands;
         self.replace(root, node, made?)
     }
 }

@@ -14,7 +14,7 @@ use batt_evolve::{
 use batt_lang::card::structural_hash;
 use batt_lang::{Program, SolverFile};
 
-/// Returns some tasks, and all solvers but theirs.
+/// Returns some tasks, and the solvers of all other tasks.
 fn held_out(ids: &[&str]) -> (Vec<Task>, Vec<SeedSolver>) {
     let tasks = corpus::tasks();
     let file = SolverFile::parse(corpus::SOLVERS, "solvers.py");
@@ -62,7 +62,7 @@ fn a_solver_is_found_again() {
     }
     let solved = (0..tasks.len()).filter(|&at| evolution.best(at).is_some_and(|b| b.is_solved()));
     assert!(solved.count() >= 2);
-    // The printed program solves what it is said to solve.
+    // The printed program solves the demonstrations that its score claims.
     for (at, task) in tasks.iter().enumerate() {
         let Some(best) = evolution.best(at) else {
             continue;
@@ -258,7 +258,7 @@ fn a_large_generation_is_bred_in_several_passes() {
     assert_eq!(run(1), run(2));
 }
 
-/// A cancellation loses only what was under way.
+/// A cancellation loses only the offspring in progress.
 #[test]
 fn a_generation_can_be_cancelled_at_any_moment() {
     let ids = [

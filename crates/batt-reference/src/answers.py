@@ -1,11 +1,12 @@
-# What every child of `batt bench --against` begins with: answers, one JSON object a line, and the encoding of values.
+# The common beginning of all child scripts of `batt bench --against`: writes answers as JSON lines,
+# and encodes values.
 
 import json
 import os
 import signal
 
 answers = os.fdopen(os.dup(1), "w")
-# Ctrl-C is for batt, which ends us by closing stdin.
+# Ctrl-C is handled by batt, which ends this process by closing stdin.
 signal.signal(signal.SIGINT, signal.SIG_IGN)
 
 

@@ -6,28 +6,28 @@ use batt_dsl::Dialect;
 
 use crate::error::ReferenceError;
 
-/// The systems that ours is compared with.
+/// The original systems with which this one is compared.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Original {
-    /// arc-dsl: `solvers.py` with `solve_*(I)`.
+    /// arc-dsl: `solve_*(I)` in `solvers.py`.
     ArcDsl,
-    /// tokpidjin: a library whose functions never raise, and `solvers_pre.py` with
-    /// `solve_*(S, I, C)`.
+    /// tokpidjin: a library whose functions never raise, with `solve_*(S, I, C)` in
+    /// `solvers_pre.py`.
     Tokpidjin,
 }
 
-/// A folder that holds one of the original libraries.
+/// A folder with one of the original libraries.
 #[derive(Clone, Debug)]
 pub struct Checkout {
     /// The folder.
     pub path: PathBuf,
-    /// The library it holds.
+    /// The library in the folder.
     pub original: Original,
 }
 
 impl Checkout {
-    /// Recognises a checkout by its files. A checkout whose own solvers are not used need not have
-    /// any, if it is tokpidjin's.
+    /// Recognises a checkout by its files. A tokpidjin checkout needs no solvers unless
+    /// `own_solvers` is set.
     pub fn open(path: &Path, own_solvers: bool) -> Result<Checkout, ReferenceError> {
         let original = match path.join("safe_dsl.py").is_file() {
             true => Original::Tokpidjin,
@@ -56,7 +56,7 @@ impl Checkout {
         }
     }
 
-    /// Returns the solver files that are named, or the checkout's own.
+    /// Returns the named solver files, or those of the checkout.
     pub fn solver_files(&self, named: &[PathBuf]) -> Vec<PathBuf> {
         match named {
             [] => vec![self.path.join(self.solvers())],
@@ -64,7 +64,7 @@ impl Checkout {
         }
     }
 
-    /// Returns the folder of tasks that is named, or the training tasks beside or in the checkout.
+    /// Returns the named folder of tasks, or the training tasks next to or in the checkout.
     pub fn tasks(&self, named: Option<&Path>) -> Result<PathBuf, ReferenceError> {
         if let Some(tasks) = named {
             return Ok(tasks.to_owned());
@@ -74,7 +74,7 @@ impl Checkout {
         found.ok_or(ReferenceError::NoTasks)
     }
 
-    /// The dialect of its solvers.
+    /// Returns the dialect of the checkout's solvers.
     pub fn dialect(&self) -> Dialect {
         match self.original {
             Original::ArcDsl => Dialect::ArcDsl,

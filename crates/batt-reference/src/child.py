@@ -1,7 +1,8 @@
 # Times the solvers of a Python checkout, on request. Started by `batt bench --against`.
 #
-# One JSON object a line on stdin, one answer a line on stdout. Only the call of the solver is
-# timed: grids are tuples before the clock starts, results are encoded after it has stopped.
+# Reads one JSON request per line on stdin and writes one answer per line on stdout. Only the calls
+# of the solver are timed: grids are converted to tuples before the clock starts, and results are
+# encoded after it has stopped.
 
 import json
 import os
@@ -9,7 +10,7 @@ import platform
 import sys
 from time import perf_counter_ns
 
-# Whatever the checkout prints must not mix with the answers.
+# Output that the checkout prints must not mix with the answers.
 os.dup2(2, 1)
 sys.path.insert(0, sys.argv[1])
 
@@ -25,7 +26,7 @@ def timed(solver, grid, repetitions):
         done = perf_counter_ns()
         return (done - start) / repetitions, result, None
     except Exception as raised:
-        # It fails every time, so the first call is the whole measurement.
+        # A failing solver fails at its first call, so that call is the whole measurement.
         done = perf_counter_ns()
         return done - start, None, raised
 

@@ -1,4 +1,4 @@
-//! The same solvers on the same grids by Python and by this library, in turns.
+//! Compares Python and this library: runs the same solvers on the same grids, alternating.
 
 use std::hint::black_box;
 use std::path::PathBuf;
@@ -14,37 +14,37 @@ use crate::checkout::Checkout;
 use crate::error::ReferenceError;
 use crate::python::Python;
 
-/// Rounds of each side, unless a solver is slow.
+/// The number of rounds of each side, unless a solver is slow.
 const ROUNDS: usize = 7;
 
-/// The shortest stretch that is timed here, so that reading the clock does not count.
-const BATCH: Duration = Duration::from_micros(200);
+/// The shortest time that is measured in one piece, so that reading the clock does not matter.
+const MIN_TIMED: Duration = Duration::from_micros(200);
 
 /// The outcome of a comparison.
 #[derive(Clone, Debug)]
 pub struct Comparison {
     /// The Python that was used.
     pub python: PathBuf,
-    /// Its implementation and version.
+    /// The implementation and version of Python.
     pub version: String,
     /// The times of each solver.
     pub solvers: Vec<SolverTimes>,
-    /// Answers that are the same on both sides.
+    /// The number of answers that are the same on both sides.
     pub agreed: usize,
-    /// Answers compared.
+    /// The number of answers compared.
     pub answers: usize,
-    /// The first answers that differ.
+    /// Descriptions of the answers that differ.
     pub differences: Vec<String>,
-    /// Whether it was cancelled.
+    /// Whether the comparison was cancelled.
     pub interrupted: bool,
 }
 
-/// The times of one solver, in microseconds for all its grids together.
+/// The times of one solver, in microseconds, added up over all its grids.
 #[derive(Clone, Debug)]
 pub struct SolverTimes {
-    /// The solver.
+    /// The name of the solver.
     pub name: String,
-    /// Grids it ran on.
+    /// The number of grids on which it ran.
     pub grids: usize,
     /// The time of Python.
     pub python: f64,
@@ -53,24 +53,25 @@ pub struct SolverTimes {
 }
 
 impl SolverTimes {
-    /// Python's time divided by ours.
+    /// Returns Python's time divided by this library's.
     pub fn ratio(&self) -> f64 {
         self.python / self.ours.max(1e-6)
     }
 }
 
-/// How to compare.
+/// Options of [`compare`].
 #[derive(Clone, Debug, Default)]
 pub struct CompareOptions {
-    /// The Python to start; `None` for the system's.
+    /// The Python to start; `None` uses the system's.
     pub python: Option<PathBuf>,
-    /// About how long both sides may run together.
+    /// The approximate time of the whole comparison.
     pub time: Duration,
 }
 
-/// Runs the solvers of an arc-dsl checkout on the inputs of their tasks, by Python and here, in
-/// turns. `file` is the checkout's `solvers.py`. Calls `progress` with the steps done and their
-/// total. A cancelled comparison has the solvers that both sides completed.
+/// Runs the solvers of an arc-dsl checkout on the inputs of their tasks, with Python and with this
+/// library, alternating. `file` is the checkout's `solvers.py`. Calls `progress` with the number of
+/// steps done and their total. A cancelled comparison contains the solvers that both sides have
+/// completed.
 pub fn compare(
     checkout: &Checkout,
     file: &SolverFile,
@@ -99,7 +100,7 @@ pub fn compare(
         done += 1;
         progress(done, total);
     };
-    // Half of the time is Python's.
+    // Python gets half of the time.
     let share = options.time.div_f64(2.0 * work.len() as f64);
     let mut workspace = Workspace::new();
     let mut timings = Vec::new();
@@ -110,8 +111,8 @@ pub fn compare(
         timings.push(comparison.first_call(&mut python, &mut workspace, program, grids, share)?);
         step();
     }
-    // Each round runs all solvers. A short disturbance of the machine then spoils one round of
-    // several solvers, which their medians ignore, instead of every round of one.
+    // Each round runs all solvers. A short disturbance of the machine then affects one round of
+    // several solvers, which their medians ignore, instead of all rounds of one solver.
     for round in 0..ROUNDS {
         for timing in &mut timings {
             if cancel.is_cancelled() {
@@ -126,24 +127,24 @@ pub fn compare(
     Ok(comparison)
 }
 
-/// How many times faster this library is than Python.
+/// The factors by which this library is faster than Python.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Ratios {
-    /// Over all solvers: Python's total time divided by ours.
+    /// Python's total time divided by ours, over all solvers.
     pub overall: Option<f64>,
-    /// The same without one solver.
+    /// The same ratio without the heavy solver.
     pub without: Option<f64>,
-    /// That solver alone.
+    /// The ratio of the heavy solver.
     pub alone: Option<f64>,
     /// The median of the solvers' ratios.
     pub median: f64,
-    /// The smallest of them.
+    /// The smallest ratio of a solver.
     pub smallest: f64,
 }
 
 impl Comparison {
-    /// Summarises the times. `heavy` is the task of a solver that dominates the total and is
-    /// therefore also reported separately.
+    /// Summarises the times. `heavy` is the task of a solver that dominates the total, so it is
+    /// also reported separately.
     pub fn ratios(&self, heavy: &str) -> Ratios {
         let is_heavy = |solver: &&SolverTimes| solver.name.ends_with(heavy);
         let all = || self.solvers.iter();
@@ -158,7 +159,7 @@ impl Comparison {
     }
 }
 
-/// Python's total time divided by ours; none of no solvers.
+/// Returns Python's total time divided by ours; `None` if there are no solvers.
 fn total<'a>(solvers: impl Iterator<Item = &'a SolverTimes>) -> Option<f64> {
     let (python, ours) = solvers.fold((0.0, 0.0), |(python, ours), solver| {
         (python + solver.python, ours + solver.ours)
@@ -166,7 +167,7 @@ fn total<'a>(solvers: impl Iterator<Item = &'a SolverTimes>) -> Option<f64> {
     (ours > 0.0).then(|| python / ours)
 }
 
-/// Returns the middle of some numbers; 0 of none.
+/// Returns the median of some numbers; 0 if there are none.
 pub fn median(samples: &mut [f64]) -> f64 {
     samples.sort_by(f64::total_cmp);
     match samples.len() {
@@ -176,7 +177,7 @@ pub fn median(samples: &mut [f64]) -> f64 {
     }
 }
 
-/// The solvers that have a task, with its inputs.
+/// Returns the solvers that have a task, each with the inputs of the task.
 fn pairings<'a>(file: &'a SolverFile, data: &'a Dataset) -> Vec<(&'a Program, Vec<&'a Grid>)> {
     file.programs
         .iter()
@@ -188,23 +189,23 @@ fn pairings<'a>(file: &'a SolverFile, data: &'a Dataset) -> Vec<(&'a Program, Ve
         .collect()
 }
 
-/// A solver being timed on both sides.
+/// A solver while it is timed on both sides.
 struct Timing<'a> {
     name: &'a str,
     compiled: Compiled,
     grids: &'a [&'a Grid],
-    /// How often Python calls it in a round, and how many rounds there are.
+    /// The number of calls in a round in Python, and the number of rounds.
     repetitions: usize,
     rounds: usize,
-    /// Python's times of the first call, where one call takes the whole share.
-    only: Option<Vec<f64>>,
-    /// Nanoseconds, by grid and round.
+    /// Python's times of the first call, if one call takes the whole share of time.
+    first_only: Option<Vec<f64>>,
+    /// Python's and this library's nanoseconds, by grid and round.
     theirs: Vec<Vec<f64>>,
     ours: Vec<Vec<f64>>,
 }
 
 impl Timing<'_> {
-    /// One turn of each side.
+    /// Runs one round of each side.
     fn round(
         &mut self,
         round: usize,
@@ -214,7 +215,7 @@ impl Timing<'_> {
         if round >= self.rounds {
             return Ok(());
         }
-        let nanos = match self.only.take() {
+        let nanos = match self.first_only.take() {
             Some(nanos) => nanos,
             None => {
                 python
@@ -231,7 +232,7 @@ impl Timing<'_> {
         Ok(())
     }
 
-    /// The medians; none if it has not had a turn.
+    /// Returns the median times; `None` if the solver had no round.
     fn measured(mut self) -> Option<SolverTimes> {
         let micros = |samples: &mut [Vec<f64>]| -> f64 {
             samples.iter_mut().map(|s| median(s)).sum::<f64>() / 1000.0
@@ -247,7 +248,8 @@ impl Timing<'_> {
 }
 
 impl Comparison {
-    /// The first call of each side warms it up, shows how slow it is and gives the answers.
+    /// Calls a solver once on each side. This warms both up, measures their speed and compares the
+    /// answers.
     fn first_call<'a>(
         &mut self,
         python: &mut Python,
@@ -269,13 +271,14 @@ impl Comparison {
             grids,
             repetitions: (passes as usize / rounds).clamp(1, 10_000),
             rounds,
-            only: (passes < 2.0).then_some(first.nanos),
+            first_only: (passes < 2.0).then_some(first.nanos),
             theirs: vec![Vec::new(); grids.len()],
             ours: vec![Vec::new(); grids.len()],
         })
     }
 
-    /// Compares answers: the same value, kinds and set order included, or an error on both sides.
+    /// Compares answers: they agree if the values are the same, including kinds and set order, or
+    /// if both sides fail.
     fn agree(
         &mut self,
         workspace: &mut Workspace,
@@ -322,8 +325,8 @@ impl Comparison {
     }
 }
 
-/// Nanoseconds of one run of ours. As in Python the input is there already and the result stays
-/// where it is.
+/// Returns the nanoseconds of one run in this library. As in Python, converting the input and the
+/// result is not timed.
 fn time_ours(workspace: &mut Workspace, compiled: &Compiled, grid: &Grid) -> f64 {
     let limits = Limits::default();
     let input = batt_engine::input_grid(grid);
@@ -339,7 +342,7 @@ fn time_ours(workspace: &mut Workspace, compiled: &Compiled, grid: &Grid) -> f64
     let mut repetitions = 1;
     loop {
         let time = batch(repetitions);
-        if time >= BATCH {
+        if time >= MIN_TIMED {
             return time.as_nanos() as f64 / f64::from(repetitions);
         }
         repetitions *= 4;

@@ -1,9 +1,9 @@
-//! Why a comparison with Python cannot be made.
+//! The errors of a comparison with Python, with hints.
 
 use std::io;
 use std::path::PathBuf;
 
-/// A comparison with Python that cannot be made. [`ReferenceError::hint`] says what to do about it.
+/// An error of a comparison with Python. [`ReferenceError::hint`] says what to do.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum ReferenceError {
@@ -15,7 +15,7 @@ pub enum ReferenceError {
         /// The missing file.
         file: &'static str,
     },
-    /// There is no folder of tasks beside the checkout.
+    /// There is no folder of tasks next to the checkout.
     #[error("no tasks to run the checkout's solvers on")]
     NoTasks,
     /// No solver has a task.
@@ -26,7 +26,7 @@ pub enum ReferenceError {
     Start {
         /// The program.
         python: PathBuf,
-        /// The cause.
+        /// The system's error.
         source: io::Error,
     },
     /// Python cannot import the checkout.
@@ -34,21 +34,21 @@ pub enum ReferenceError {
     Import {
         /// The program.
         python: PathBuf,
-        /// The module that it does not have.
+        /// The module that it cannot find.
         missing: String,
         /// Python's message.
         error: String,
     },
-    /// Python ended; its own message is on stderr.
+    /// Python ended early; its own message is on stderr.
     #[error("{} ended early; its message is above", .0.display())]
     Ended(PathBuf),
-    /// Python wrote an answer that is not one. This is a bug.
+    /// Python wrote an answer that cannot be parsed. This is a bug.
     #[error("internal error: an answer of the Python child: {0}")]
     Answer(#[from] serde_json::Error),
 }
 
 impl ReferenceError {
-    /// What the user can do about it.
+    /// Returns what the user can do about the error.
     pub fn hint(&self) -> String {
         match self {
             ReferenceError::NoCheckout { .. } => {

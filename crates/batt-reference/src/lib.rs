@@ -1,11 +1,11 @@
-//! Runs the original library in Python beside this one: starts Python on a checkout, times solvers
-//! on both sides in turns, and compares every answer.
+//! Compares this library with the original one in Python: starts Python on a checkout, times
+//! solvers on both sides, alternating, and compares every answer.
 //!
 //! - [`Checkout`]: a folder with the original library, arc-dsl or tokpidjin
-//! - [`Python`]: a child process that has loaded it
-//! - [`compare`]: the solvers of an arc-dsl checkout on both sides
+//! - [`Python`]: a child process that has loaded the checkout
+//! - [`compare`]: runs the solvers of an arc-dsl checkout on both sides
 //!
-//! Benchmarks with scripts of their own start them by [`Python::start_script`].
+//! Benchmarks with other scripts start them with [`Python::start_script`].
 
 mod checkout;
 mod compare;

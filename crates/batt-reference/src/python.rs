@@ -1,4 +1,4 @@
-//! The Python side: a child process that runs the functions of a checkout on request.
+//! Python as a child process that runs functions of a checkout on request.
 
 use std::ffi::OsStr;
 use std::io::{BufRead, BufReader, Write};
@@ -11,32 +11,32 @@ use serde_json::{Value as Json, json};
 
 use crate::error::ReferenceError;
 
-/// The beginning of every script: reads requests, writes answers, encodes values.
+/// The beginning of every script: writes answers and encodes values.
 pub const SCRIPT_PREAMBLE: &str = include_str!("answers.py");
 
-/// Times solvers.
+/// The script that times solvers.
 const SCRIPT: &str = concat!(include_str!("answers.py"), include_str!("child.py"));
 
-/// A Python that has loaded the checkout.
+/// A Python process that has loaded a checkout.
 pub struct Python {
     child: Child,
     stdin: Option<ChildStdin>,
     stdout: BufReader<ChildStdout>,
-    /// The program that was started.
+    /// The path of the Python that was started.
     pub path: PathBuf,
-    /// Implementation and version, such as `CPython 3.11.2`.
+    /// The implementation and version, such as `CPython 3.11.2`.
     pub version: String,
 }
 
-/// The first line: the version, or the module it could not import.
+/// The first line of a script: its version, or the module that it could not import.
 #[derive(Deserialize)]
 #[serde(untagged)]
-enum Hello {
+enum FirstLine {
     Ready { version: String, kind: String },
     Missing { missing: String, error: String },
 }
 
-/// One answer: for each grid the nanoseconds of a call and, if requested, its result.
+/// The answer to a request: for each grid the nanoseconds of a call and, if requested, its result.
 #[derive(Deserialize)]
 pub(crate) struct SolverAnswer {
     pub nanos: Vec<f64>,
@@ -44,13 +44,13 @@ pub(crate) struct SolverAnswer {
 }
 
 impl Python {
-    /// Starts Python on the solvers of an arc-dsl checkout.
+    /// Starts Python with the solvers of an arc-dsl checkout.
     pub fn start(path: Option<&Path>, checkout: &Path) -> Result<Python, ReferenceError> {
         Python::start_script(path, SCRIPT, &[checkout.as_os_str()])
     }
 
-    /// Starts Python on a script that begins with [`SCRIPT_PREAMBLE`]. Without a path it is
-    /// `/usr/bin/python3`, or the first on the PATH.
+    /// Starts Python with a script that begins with [`SCRIPT_PREAMBLE`]. Without a path it starts
+    /// `/usr/bin/python3`, or the first `python3` on the PATH.
     pub fn start_script(
         path: Option<&Path>,
         script: &str,
@@ -61,7 +61,7 @@ impl Python {
             .arg("-c")
             .arg(script)
             .args(args)
-            // The checkout is the user's: write no __pycache__ into it.
+            // The checkout belongs to the user, so Python must not write `__pycache__` into it.
             .env("PYTHONDONTWRITEBYTECODE", "1")
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
@@ -83,8 +83,8 @@ impl Python {
             version: String::new(),
         };
         match python.read()? {
-            Hello::Ready { version, kind } => python.version = format!("{kind} {version}"),
-            Hello::Missing { missing, error } => {
+            FirstLine::Ready { version, kind } => python.version = format!("{kind} {version}"),
+            FirstLine::Missing { missing, error } => {
                 return Err(ReferenceError::Import {
                     python: python.path.clone(),
                     missing,
@@ -118,7 +118,7 @@ impl Python {
         request: &Json,
     ) -> Result<T, ReferenceError> {
         if let Some(stdin) = &mut self.stdin {
-            // If the child has ended, reading its answer gives a better error than a broken pipe.
+            // If the child has ended, reading its answer gives a better error than the broken pipe.
             let _ = writeln!(stdin, "{request}").and_then(|()| stdin.flush());
         }
         self.read()
@@ -141,15 +141,16 @@ pub fn rows(grid: &Grid) -> Vec<&[u8]> {
 
 impl Drop for Python {
     fn drop(&mut self) {
-        // The end of its input ends the child, unless it is in the middle of a long solver.
+        // Closing its input ends the child, except in the middle of a slow solver, so the child is
+        // killed as well.
         self.stdin = None;
         let _ = self.child.kill();
         let _ = self.child.wait();
     }
 }
 
-/// The system's Python, which is built with all optimisations. The first on the PATH may be a shim
-/// or an unoptimised build.
+/// Returns the system's Python, which is built with all optimisations. The first one on the PATH
+/// may be a shim or an unoptimised build.
 fn fastest() -> PathBuf {
     let system = Path::new("/usr/bin/python3");
     if system.exists() {

@@ -1,34 +1,34 @@
-//! What can go wrong with results on disk, and what to do about it.
+//! The errors of results on disk, with hints.
 
 use std::io;
 use std::path::{Path, PathBuf};
 
-/// Why results cannot be written or resumed. [`ResultsError::hint`] says what to do about it.
+/// An error while writing or resuming results. [`ResultsError::hint`] says what to do.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum ResultsError {
     /// A file cannot be read or written.
     #[error("cannot {doing} {}: {}", path.display(), io_message(source))]
     File {
-        /// What was tried: "read", "write".
+        /// The attempted action: "read", "write".
         doing: &'static str,
         /// The file.
         path: PathBuf,
-        /// What the system says.
+        /// The system's error.
         source: io::Error,
     },
-    /// Results cannot be written any more. The lines written before are on disk.
+    /// Writing failed during the run. The lines written before are on disk.
     #[error("cannot write {}: {}", path.display(), io_message(source))]
     Stopped {
         /// The file.
         path: PathBuf,
-        /// What the system says.
+        /// The system's error.
         source: io::Error,
     },
-    /// The caller's writer does not take the lines.
+    /// The caller's writer failed.
     #[error("cannot write the results: {}", io_message(source))]
     Writer {
-        /// What it says.
+        /// The writer's error.
         source: io::Error,
     },
     /// The target is a device or a pipe.
@@ -55,23 +55,23 @@ pub enum ResultsError {
         /// The unfinished lines.
         path: PathBuf,
     },
-    /// The record of an unfinished run's settings cannot be read.
+    /// The settings of an unfinished run cannot be read.
     #[error(
         "cannot tell which run the unfinished results are of: {} is missing or damaged",
         path.display()
     )]
     NoSettings {
-        /// The record.
+        /// The file with the settings.
         path: PathBuf,
     },
-    /// The results are of a run with other settings.
+    /// The results belong to a run with other settings.
     #[error(
         "the {} results are of another run: {} changed",
         if *finished { "finished" } else { "unfinished" },
         changed.join(", ")
     )]
     OtherRun {
-        /// Are all results there?
+        /// Whether the results are complete.
         finished: bool,
         /// The settings that differ.
         changed: Vec<String>,
@@ -83,13 +83,13 @@ pub enum ResultsError {
         path: PathBuf,
         /// The number of the line, from 1.
         line: usize,
-        /// What the parser says.
+        /// The parser's error.
         source: serde_json::Error,
     },
 }
 
 impl ResultsError {
-    /// What the user can do about it.
+    /// Returns what the user can do about the error.
     pub fn hint(&self) -> &'static str {
         match self {
             ResultsError::File { source, .. } => io_hint(source),
@@ -130,7 +130,7 @@ impl ResultsError {
     }
 }
 
-/// What to do about a file that cannot be read or written.
+/// Returns what to do about a file that cannot be read or written.
 pub fn io_hint(error: &io::Error) -> &'static str {
     match error.kind() {
         io::ErrorKind::NotFound | io::ErrorKind::NotADirectory => "check the path",
@@ -141,7 +141,7 @@ pub fn io_hint(error: &io::Error) -> &'static str {
     }
 }
 
-/// The system's message without its number, which tells people nothing.
+/// Returns the system's message without the error number.
 pub fn io_message(error: &io::Error) -> String {
     let text = error.to_string();
     match text.find(" (os error") {

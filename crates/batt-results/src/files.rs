@@ -1,4 +1,4 @@
-//! Files that are written as a whole or not at all.
+//! Atomic writing of files.
 
 use std::ffi::OsString;
 use std::fs::{self, File};
@@ -7,15 +7,16 @@ use std::path::{Path, PathBuf};
 
 use crate::error::ResultsError;
 
-/// A complete file under a temporary name beside its target, until [`put`](Staged::put) renames it.
-/// Dropping it removes the temporary file.
+/// A complete file under a temporary name beside its target. [`put`](Staged::put) renames it to the
+/// target; dropping it removes it.
 #[derive(Debug)]
 pub struct Staged {
-    beside: PathBuf,
+    temporary: PathBuf,
     target: PathBuf,
 }
 
-/// Writes a text beside its target, so that a full disk or a crash leaves the old file as it was.
+/// Writes a text to a temporary file beside its target, so that a full disk or a crash leaves the
+/// target unchanged.
 pub fn stage(target: &Path, text: &str) -> Result<Staged, ResultsError> {
     // Renaming onto a link or a device would replace the link or the device itself.
     let place = match fs::metadata(target) {
@@ -34,7 +35,7 @@ pub fn stage(target: &Path, text: &str) -> Result<Staged, ResultsError> {
     name.push(place.file_name().unwrap_or_default());
     name.push(format!(".{}.tmp", std::process::id()));
     let staged = Staged {
-        beside: place.with_file_name(name),
+        temporary: place.with_file_name(name),
         target: place,
     };
     let written = staged.write(text);
@@ -44,7 +45,7 @@ pub fn stage(target: &Path, text: &str) -> Result<Staged, ResultsError> {
 
 impl Staged {
     fn write(&self, text: &str) -> io::Result<()> {
-        let mut file = File::create(&self.beside)?;
+        let mut file = File::create(&self.temporary)?;
         file.write_all(text.as_bytes())?;
         if let Ok(there) = fs::metadata(&self.target) {
             file.set_permissions(there.permissions())?;
@@ -54,24 +55,25 @@ impl Staged {
 
     /// Renames the file to its target.
     pub fn put(self) -> Result<(), ResultsError> {
-        let put = fs::rename(&self.beside, &self.target);
+        let put = fs::rename(&self.temporary, &self.target);
         put.map_err(|error| ResultsError::file("write", &self.target, error))
     }
 }
 
 impl Drop for Staged {
     fn drop(&mut self) {
-        // After `put` the file is not there any more, which is no error.
-        let _ = fs::remove_file(&self.beside);
+        // After `put` the temporary file is gone, so an error here is expected.
+        let _ = fs::remove_file(&self.temporary);
     }
 }
 
-/// Writes a file, replacing one that may be there.
+/// Writes a file, or replaces it, atomically.
 pub fn replace(target: &Path, text: &str) -> Result<(), ResultsError> {
     stage(target, text)?.put()
 }
 
-/// Refuses a target that is one of the input files: a typing error must not cost a file.
+/// Refuses a target that is one of the input files, so that a typing error does not destroy an
+/// input.
 pub fn check_not_read<'p>(
     target: &Path,
     read: impl IntoIterator<Item = &'p Path>,

@@ -1,4 +1,4 @@
-//! Numbers that tell whether a run is of the same batts and tasks as before.
+//! Hashes that identify the batts and tasks of a run.
 
 use std::hash::{Hash, Hasher};
 
@@ -14,7 +14,7 @@ pub fn fingerprint(value: impl Hash) -> String {
     format!("{:032x}", hasher.finish128().as_u128())
 }
 
-/// Returns a hash of a batt that changes when anything in it does.
+/// Returns a hash of a batt that changes when anything in the batt changes.
 pub fn batt_fingerprint(batt: &Batt) -> String {
     fingerprint(to_json_text(batt))
 }

@@ -1,11 +1,11 @@
-//! The file of a run's results, unfinished and finished.
+//! The journal: the results of a run on disk, unfinished and finished.
 //!
 //! Lines go to `FILE.part`, in order; `FILE.part.json` holds the settings they depend on. When all
-//! runs are done, the part becomes FILE, as it is or converted to Parquet. A killed run leaves a
-//! prefix of the lines, the last of them perhaps torn; resuming cuts the torn line off and goes on
-//! after the whole ones.
+//! runs are done, the part becomes FILE, unchanged or converted to Parquet. A killed run leaves a
+//! prefix of the lines, and the last line may be torn. Resuming cuts off the torn line and
+//! continues after the complete ones.
 //!
-//! The settings and totals of a finished run stay: in `FILE.meta.json`, or in the key-value
+//! The settings and totals of a finished run are kept in `FILE.meta.json`, or in the key-value
 //! metadata of a Parquet file. So resuming a finished run does nothing.
 
 use std::fs::{self, File, OpenOptions, TryLockError};
@@ -28,57 +28,58 @@ pub struct Journal {
     lines: BufWriter<File>,
 }
 
-/// What to do about results that are there already.
+/// How to treat existing results.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Existing {
-    /// Go on with an unfinished run, and leave a finished one alone.
+    /// Continues an unfinished run, and leaves a finished one as it is.
     Resume,
-    /// Start again.
+    /// Starts over.
     Overwrite,
-    /// Start, unless there is an unfinished run: that is an error.
+    /// Starts a new run, but fails if there is an unfinished one.
     #[default]
     Refuse,
 }
 
-/// What [`Journal::open`] finds.
+/// The result of [`Journal::open`].
 #[derive(Debug)]
 pub enum Opened {
-    /// The journal, and the number of lines it holds already.
+    /// An open journal.
     Journal {
-        /// Takes the lines that follow.
+        /// The journal, which takes the following lines.
         journal: Journal,
-        /// The lines of an earlier run that are kept.
+        /// The number of lines kept from an earlier run.
         lines: usize,
     },
-    /// All results of these settings are there. Nothing was opened.
+    /// All results with these settings are complete. Nothing was opened.
     Finished {
-        /// What the runs came to.
+        /// The totals of the runs.
         totals: MegaTotals,
-        /// The size of the file.
+        /// The size of the file in bytes.
         bytes: u64,
     },
 }
 
-/// What is kept of a finished run beside its lines.
+/// The record of a finished run.
 #[derive(Serialize, Deserialize)]
 struct Meta {
     settings: RunSettings,
     totals: MegaTotals,
-    /// The size of the file that this is about.
+    /// The size of the results file. A file of another size is not the one described.
     bytes: u64,
 }
 
 impl Journal {
-    /// Opens the journal of a target file. With [`Existing::Resume`], `keep` sees every whole line
-    /// of an unfinished run; the first one it refuses ends what is kept.
+    /// Opens the journal of a target file. With [`Existing::Resume`], `keep` is called with every
+    /// complete line of an unfinished run. The first line for which it returns `false` is dropped,
+    /// with all lines after it.
     pub fn open(
         target: &Path,
         settings: &RunSettings,
         existing: Existing,
         keep: impl FnMut(usize, &str) -> bool,
     ) -> Result<Opened, ResultsError> {
-        let target = place(target)?;
-        let (part, about) = (part(&target), about(&target));
+        let target = resolve(target)?;
+        let (part, settings_file) = (part(&target), settings_file(&target));
         let cannot = |doing| {
             let part = &part;
             move |error| ResultsError::file(doing, part, error)
@@ -91,7 +92,7 @@ impl Journal {
                 let empty = file.metadata().map_err(cannot("read"))?.len() == 0;
                 match existing {
                     Existing::Resume => {
-                        check(&about, settings)?;
+                        check(&settings_file, settings)?;
                         let lines = keep_whole_lines(&file, keep).map_err(cannot("read"))?;
                         (file, lines)
                     }
@@ -99,9 +100,9 @@ impl Journal {
                         return Err(ResultsError::Unfinished { path: part });
                     }
                     Existing::Refuse | Existing::Overwrite => {
-                        // The lines go first: old lines must never stand beside new settings.
+                        // Truncates first: old lines must never be beside new settings.
                         file.set_len(0).map_err(cannot("write"))?;
-                        describe(&about, settings)?;
+                        record_settings(&settings_file, settings)?;
                         (file, 0)
                     }
                 }
@@ -114,7 +115,7 @@ impl Journal {
                     let Meta { totals, bytes, .. } = meta;
                     return Ok(Opened::Finished { totals, bytes });
                 }
-                describe(&about, settings)?;
+                record_settings(&settings_file, settings)?;
                 let file = options.create_new(true).open(&part);
                 let file = file.map_err(cannot("write"))?;
                 lock(&file, &part)?;
@@ -131,27 +132,28 @@ impl Journal {
         Ok(Opened::Journal { journal, lines })
     }
 
-    /// Appends a line, which ends in a newline.
+    /// Appends a line, which must end in a newline.
     pub fn write(&mut self, line: &str) -> Result<(), ResultsError> {
         let written = self.lines.write_all(line.as_bytes());
         written.map_err(|error| ResultsError::stopped(&self.part(), error))
     }
 
-    /// Hands everything to the system.
+    /// Passes all buffered lines to the system.
     pub fn flush(&mut self) -> Result<(), ResultsError> {
         let flushed = self.lines.flush();
         flushed.map_err(|error| ResultsError::stopped(&self.part(), error))
     }
 
-    /// The file of unfinished results.
+    /// Returns the path of the unfinished results.
     pub fn part(&self) -> PathBuf {
         part(&self.target)
     }
 
-    /// Makes the target of the lines, which are complete, and returns its size.
+    /// Turns the complete lines into the target file and returns its size.
     pub fn finish(mut self, totals: &MegaTotals) -> Result<u64, ResultsError> {
         self.flush()?;
-        let (part, about, target) = (self.part(), about(&self.target), &self.target);
+        let (part, settings_file, target) =
+            (self.part(), settings_file(&self.target), &self.target);
         let synced = self.lines.get_ref().sync_all();
         synced.map_err(|error| ResultsError::stopped(&part, error))?;
         let length = |path: &Path| {
@@ -173,13 +175,13 @@ impl Journal {
                 totals: totals.clone(),
                 bytes,
             };
-            // The record of the finished run goes first: without FILE of this size it says nothing.
-            replace(&meta_of(target), &format!("{}\n", to_text(&meta)))?;
+            // The record is written first. It is ignored unless FILE exists with the recorded size.
+            replace(&meta_file(target), &format!("{}\n", to_text(&meta)))?;
             let renamed = fs::rename(&part, target);
             renamed.map_err(|error| ResultsError::stopped(target, error))?;
             bytes
         };
-        remove(&about)?;
+        remove(&settings_file)?;
         Ok(bytes)
     }
 }
@@ -193,21 +195,21 @@ fn part(target: &Path) -> PathBuf {
     with_suffix(target, ".part")
 }
 
-fn about(target: &Path) -> PathBuf {
+fn settings_file(target: &Path) -> PathBuf {
     with_suffix(target, ".part.json")
 }
 
-fn meta_of(target: &Path) -> PathBuf {
+fn meta_file(target: &Path) -> PathBuf {
     with_suffix(target, ".meta.json")
 }
 
-/// The JSON text of settings and totals.
+/// Returns settings or totals as JSON text.
 pub(crate) fn to_text(value: &impl Serialize) -> String {
     serde_json::to_string(value).expect("maps with keys that are strings can be written as JSON")
 }
 
-/// What is known about a finished file; nothing if it is not there, is from elsewhere or was
-/// changed.
+/// Returns the record of a finished file; `None` if there is no such file, or if it was changed or
+/// made by something else.
 fn finished(target: &Path) -> Option<Meta> {
     let bytes = fs::metadata(target).ok()?.len();
     if is_parquet(target) {
@@ -218,14 +220,14 @@ fn finished(target: &Path) -> Option<Meta> {
             bytes,
         });
     }
-    let text = fs::read_to_string(meta_of(target)).ok()?;
+    let text = fs::read_to_string(meta_file(target)).ok()?;
     let meta: Meta = serde_json::from_str(&text).ok()?;
     (meta.bytes == bytes).then_some(meta)
 }
 
-/// Returns where the file will be. A target that no file can replace is refused now, not after
+/// Returns the path of the final file. Refuses a target that cannot become a file now, not after
 /// hours of work.
-fn place(target: &Path) -> Result<PathBuf, ResultsError> {
+fn resolve(target: &Path) -> Result<PathBuf, ResultsError> {
     let there = fs::metadata(target);
     let bytes = target.as_os_str().as_encoded_bytes();
     if bytes.ends_with(b"/") || there.as_ref().is_ok_and(fs::Metadata::is_dir) {
@@ -236,7 +238,7 @@ fn place(target: &Path) -> Result<PathBuf, ResultsError> {
         Ok(there) if !there.is_file() => Err(ResultsError::NotAFile {
             path: target.to_owned(),
         }),
-        // A link stays a link: the results go where it points.
+        // The results replace the file that the link points to, not the link.
         Ok(_) if target.is_symlink() => {
             let place = fs::canonicalize(target);
             place.map_err(|error| ResultsError::file("write", target, error))
@@ -253,29 +255,29 @@ fn place(target: &Path) -> Result<PathBuf, ResultsError> {
     }
 }
 
-/// Keeps other processes away: two runs writing one file would ruin it for both.
+/// Locks the file, so that no two processes write to it.
 fn lock(file: &File, part: &Path) -> Result<(), ResultsError> {
     match file.try_lock() {
         Err(TryLockError::WouldBlock) => Err(ResultsError::Busy {
             path: part.to_owned(),
         }),
-        // Some file systems have no locks; everything else works there.
+        // Some file systems have no locks. Runs still work there, but without this protection.
         Ok(()) | Err(TryLockError::Error(_)) => Ok(()),
     }
 }
 
-/// Records the settings of the lines that will follow.
-fn describe(about: &Path, settings: &RunSettings) -> Result<(), ResultsError> {
-    replace(about, &format!("{}\n", to_text(settings)))
+/// Records the settings of the lines that follow.
+fn record_settings(settings_file: &Path, settings: &RunSettings) -> Result<(), ResultsError> {
+    replace(settings_file, &format!("{}\n", to_text(settings)))
 }
 
-/// Checks that unfinished results are of these settings.
-fn check(about: &Path, settings: &RunSettings) -> Result<(), ResultsError> {
-    let text = fs::read_to_string(about).unwrap_or_default();
+/// Checks that unfinished results have these settings.
+fn check(settings_file: &Path, settings: &RunSettings) -> Result<(), ResultsError> {
+    let text = fs::read_to_string(settings_file).unwrap_or_default();
     match serde_json::from_str(&text) {
         Ok(before) => compare(settings, &before, false),
         Err(_) => Err(ResultsError::NoSettings {
-            path: about.to_owned(),
+            path: settings_file.to_owned(),
         }),
     }
 }
@@ -292,8 +294,8 @@ fn compare(
     }
 }
 
-/// Shows the whole lines of a file to `keep` and cuts off what follows those it accepts. Returns
-/// their number.
+/// Passes the complete lines of a file to `keep`, and truncates the file after the last accepted
+/// line. Returns the number of accepted lines.
 fn keep_whole_lines(file: &File, mut keep: impl FnMut(usize, &str) -> bool) -> io::Result<usize> {
     let mut lines = BufReader::with_capacity(1 << 18, file);
     let (mut count, mut whole, mut line) = (0, 0, Vec::new());
@@ -390,14 +392,14 @@ mod tests {
                 other.contains("finished results are of another run: n changed"),
                 "{other}"
             );
-            // A file that was changed since is not the one that was finished.
+            // A file that has changed since is not the finished one.
             fs::write(&target, "other").unwrap();
             assert_eq!(open(&target, Existing::Resume).unwrap().1, 0);
         }
     }
 
     #[test]
-    fn a_line_of_rubbish_ends_what_is_kept() {
+    fn an_invalid_line_ends_the_kept_lines() {
         let folder = tempfile::tempdir().unwrap();
         let target = folder.path().join("r.jsonl");
         let (mut journal, _) = open(&target, Existing::Refuse).unwrap();
@@ -416,7 +418,7 @@ mod tests {
             assert!(message(open_as(&target, 1, existing)).contains("another run"));
         }
         drop(first);
-        // Nothing was written yet, so nothing is lost.
+        // The other run has written nothing, so nothing is lost.
         assert_eq!(open(&target, Existing::Refuse).unwrap().1, 0);
     }
 
@@ -427,7 +429,7 @@ mod tests {
         drop(open(&target, Existing::Refuse).unwrap());
         let other = message(open_as(&target, 2, Existing::Resume));
         assert!(other.contains("n changed"), "{other}");
-        fs::write(about(&target), "{\"n\"").unwrap();
+        fs::write(settings_file(&target), "{\"n\"").unwrap();
         let damaged = message(open_as(&target, 1, Existing::Resume));
         assert!(damaged.contains("missing or damaged"), "{damaged}");
         assert_eq!(open(&target, Existing::Overwrite).unwrap().1, 0);

@@ -1,4 +1,4 @@
-//! Results of mega-batches on disk, safe against being killed at any moment.
+//! Results of mega-batches on disk, which survive a kill at any moment.
 //!
 //! ```text
 //!  a run's entries --- LineWriter::entry (on the worker) ---> JSON texts
@@ -14,15 +14,15 @@
 //!
 //! The types to know:
 //!
-//! - [`LineWriter`] makes the line of a run, in the [`Detail`] the caller wants; [`MegaRecord`] is a
-//!   line read again.
-//! - [`Journal`] keeps the lines of an unfinished run and recognises a finished one by its
+//! - [`LineWriter`] makes the line of a run, in the requested [`Detail`]; [`MegaRecord`] is a
+//!   parsed line.
+//! - [`Journal`] holds the lines of an unfinished run, and recognises a finished run by its
 //!   [`RunSettings`].
-//! - [`MegaTotals`] adds runs up; [`DonorTally`] finds the donors that solve a task.
-//! - [`ResultSink`] is where lines go.
+//! - [`MegaTotals`] counts runs; [`DonorTally`] finds the donors that solve a task.
+//! - [`ResultSink`] is the destination of lines.
 //! - [`ResultsError`] is the error type. [`ResultsError::hint`] says what to do.
 //!
-//! [`replace`] and [`Staged`] write any file as a whole or not at all.
+//! [`replace`] and [`Staged`] write any file atomically.
 //!
 //! ```
 //! use batt_results::{Existing, Journal, MegaTotals, Opened, RunSettings};
@@ -40,7 +40,7 @@
 //! journal.write("{\"line\":1}\n")?;
 //! drop(journal);
 //!
-//! // The second one goes on after it, and finishes.
+//! // The second run continues after this line, and finishes.
 //! let Opened::Journal { mut journal, lines } =
 //!     Journal::open(&file, &settings, Existing::Resume, |_, _| true)?
 //! else {
@@ -51,7 +51,7 @@
 //! journal.finish(&MegaTotals { runs: 2, ..MegaTotals::default() })?;
 //! assert_eq!(std::fs::read_to_string(&file)?, "{\"line\":1}\n{\"line\":2}\n");
 //!
-//! // The third one finds everything done.
+//! // The third run finds complete results.
 //! let opened = Journal::open(&file, &settings, Existing::Resume, |_, _| true)?;
 //! assert!(matches!(opened, Opened::Finished { totals, .. } if totals.runs == 2));
 //! # Ok::<(), Box<dyn std::error::Error>>(())

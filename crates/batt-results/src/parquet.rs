@@ -1,4 +1,5 @@
-//! Results as a Parquet table: a row for each run, each candidate and each score in the lines.
+//! Results as a Parquet table, with one row for each run, each candidate and each score in the
+//! lines.
 
 use std::fs::{self, File};
 use std::io::{self, BufRead, BufReader};
@@ -40,16 +41,17 @@ const SCHEMA: &str = "message batt {
     optional boolean right;
 }";
 
-/// Rows and bytes of values in a group: enough to compress well, few enough to keep in memory.
-const GROUP: usize = 1 << 16;
+/// The limits of a row group, in rows and in bytes of values: enough to compress well, few enough
+/// to keep in memory.
+const GROUP_ROWS: usize = 1 << 16;
 const GROUP_BYTES: usize = 1 << 25;
 
-/// The keys of the settings and the totals in the metadata.
+/// The metadata keys of the settings and the totals.
 const SETTINGS: &str = "batt.settings";
 const TOTALS: &str = "batt.totals";
 
-/// Makes a Parquet file of a file of lines, which are not kept in memory. It replaces `target` when
-/// it is complete, and leaves nothing behind when it fails.
+/// Converts a file of lines into a Parquet file, with at most one row group in memory. On success
+/// it replaces `target`; on failure it leaves no file.
 pub(crate) fn convert(
     lines: &Path,
     target: &Path,
@@ -64,7 +66,8 @@ pub(crate) fn convert(
     renamed.map_err(|error| ResultsError::stopped(target, error))
 }
 
-/// The settings and the totals in the metadata of a file; `None` if it has none that can be read.
+/// Returns the settings and totals in the metadata of a file; `None` if they are missing or
+/// unreadable.
 pub(crate) fn metadata(path: &Path) -> Option<(RunSettings, MegaTotals)> {
     let reader = SerializedFileReader::new(File::open(path).ok()?).ok()?;
     let metadata = reader.metadata().file_metadata().key_value_metadata()?;
@@ -77,7 +80,7 @@ pub(crate) fn metadata(path: &Path) -> Option<(RunSettings, MegaTotals)> {
     Some((settings, totals))
 }
 
-/// A file that is removed on drop, unless it was renamed.
+/// A file that is removed on drop. After a rename the removal has no effect.
 struct Temporary(PathBuf);
 
 impl Drop for Temporary {
@@ -121,7 +124,7 @@ fn write(lines: &Path, target: &Path, metadata: Vec<KeyValue>) -> Result<(), Res
     synced.and_then(|file| file.sync_all()).map_err(stopped)
 }
 
-/// The system's error, where it is one.
+/// Returns the underlying system error, if there is one.
 fn io_error(error: ParquetError) -> io::Error {
     match error {
         ParquetError::External(inner) => match inner.downcast::<io::Error>() {
@@ -132,7 +135,7 @@ fn io_error(error: ParquetError) -> io::Error {
     }
 }
 
-/// A column: its values, and for each row whether it has one.
+/// A column: its values, and for each row whether it has a value.
 struct Column<T> {
     values: Vec<T>,
     levels: Vec<i16>,
@@ -176,7 +179,7 @@ impl Rows {
     }
 
     fn is_full(&self) -> bool {
-        self.len() >= GROUP || self.bytes >= GROUP_BYTES
+        self.len() >= GROUP_ROWS || self.bytes >= GROUP_BYTES
     }
 
     fn add(&mut self, record: &MegaRecord<'_>) {
@@ -186,7 +189,7 @@ impl Rows {
         self.entry(record, "run", None, Some(&counts.to_string()), None);
         self.of_candidate(None);
         for (k, output) in record.o.iter().enumerate() {
-            // The compact form lists the right ones alone.
+            // The compact form lists only the right candidates.
             let right = output.value.is_none() || record.right.contains(&k);
             let source = Some((output.step, output.donor.as_str()));
             self.value(record, "o", source, output.value);
@@ -202,14 +205,14 @@ impl Rows {
         }
     }
 
-    /// The columns that candidates have, of a row of a candidate or of a run.
+    /// Fills the columns of candidates, in the row of a candidate or of a run.
     fn of_candidate(&mut self, candidate: Option<(bool, bool)>) {
         self.mutated.push(candidate.map(|(mutated, _)| mutated));
         self.differ.push(None);
         self.right.push(candidate.map(|(_, right)| right));
     }
 
-    /// An entry with a value or an error.
+    /// Adds an entry with a value or an error.
     fn value(
         &mut self,
         record: &MegaRecord<'_>,
@@ -235,7 +238,7 @@ impl Rows {
         self.task.push(Some((*record.task).into()));
         self.pair.push(Some((*record.pair).into()));
         self.kind.push(Some(kind.into()));
-        // The column holds the bits; its type says that they are unsigned.
+        // Parquet stores the bits as signed; the column's type declares them unsigned.
         self.step.push(source.map(|(step, _)| step.cast_signed()));
         self.donor.push(source.map(|(_, donor)| donor.into()));
         self.bytes += value.map_or(0, str::len);
@@ -243,7 +246,7 @@ impl Rows {
         self.error.push(error.map(Into::into));
     }
 
-    /// Writes all rows as a group and removes them here.
+    /// Writes all rows as a group and clears them.
     fn write(&mut self, writer: &mut SerializedFileWriter<File>) -> parquet::errors::Result<()> {
         let rows = std::mem::take(self);
         let mut group = writer.next_row_group()?;

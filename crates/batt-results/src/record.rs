@@ -1,4 +1,4 @@
-//! The line of a run: written, and read again.
+//! The line of a run: writing and parsing.
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
@@ -14,7 +14,7 @@ use serde_json::{Value as Json, json};
 
 use crate::journal::to_text;
 
-/// How much a line says.
+/// How much detail a line has.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Detail {
     /// The right candidates without their values, and the scores of their donors and of the input.
@@ -25,7 +25,7 @@ pub enum Detail {
 }
 
 impl Detail {
-    /// The name of the form in settings.
+    /// Returns the name of the form in settings.
     pub fn name(self) -> &'static str {
         match self {
             Detail::Compact => "compact",
@@ -34,7 +34,7 @@ impl Detail {
     }
 }
 
-/// Writes the lines of a batt. It prepares what all lines share: the text before each value.
+/// Writes the lines of a batt. It prepares the text that precedes each value once for all lines.
 ///
 /// A line is a JSON object:
 ///
@@ -55,22 +55,22 @@ impl Detail {
 pub struct LineWriter {
     detail: Detail,
     name: String,
-    outputs: Vec<Opening>,
-    scores: Vec<Opening>,
+    outputs: Vec<EntryPrefix>,
+    scores: Vec<EntryPrefix>,
     numbers: Vec<u32>,
 }
 
-/// What stands before the value of an entry, and the entry's donor.
+/// The text that precedes the value of an entry, and the entry's donor.
 #[derive(Debug)]
-struct Opening {
+struct EntryPrefix {
     text: String,
     donor: Option<String>,
 }
 
 impl LineWriter {
-    /// A writer of the lines of a batt, which the results call `name`.
+    /// Creates a writer for the lines of a batt. `name` is the batt's name in the results.
     pub fn new(name: &str, batt: &Batt, detail: Detail) -> LineWriter {
-        let opening = |fields: Json, donor: Option<&str>| Opening {
+        let prefix = |fields: Json, donor: Option<&str>| EntryPrefix {
             text: fields.to_string().trim_end_matches(']').to_owned(),
             donor: donor.map(str::to_owned),
         };
@@ -80,33 +80,33 @@ impl LineWriter {
             detail,
             name: name.to_owned(),
             outputs: outputs
-                .map(|o| opening(json!([o.number, o.mutated, o.donor]), Some(&o.donor)))
+                .map(|o| prefix(json!([o.number, o.mutated, o.donor]), Some(&o.donor)))
                 .collect(),
             scores: scores
                 .map(|s| {
                     let donor = s.donor.as_deref();
-                    opening(json!([s.number, donor.unwrap_or("None"), s.differ]), donor)
+                    prefix(json!([s.number, donor.unwrap_or("None"), s.differ]), donor)
                 })
                 .collect(),
             numbers: batt.numbers.clone(),
         }
     }
 
-    /// Returns whether lines depend on values. If not, devices need not send any.
+    /// Returns whether lines depend on values. If not, devices need not send values.
     pub fn needs_values(&self) -> bool {
         self.detail == Detail::Full || !self.scores.is_empty()
     }
 
-    /// Writes an entry of a run, on the worker that has its value.
+    /// Returns the text of an entry of a run. The worker that holds the value calls it.
     pub fn entry<'r>(&self, run: &mut Run<'r>, entry: BattEntry<'r>) -> String {
-        let opening = match entry.number.checked_sub(self.outputs.len()) {
-            // Which candidates are right is not known here, and those are few.
+        let prefix = match entry.number.checked_sub(self.outputs.len()) {
+            // `line` writes the right candidates; it is not known here which they are.
             None if self.detail == Detail::Compact => return String::new(),
             None => &self.outputs[entry.number],
-            // Comparisons are the scores once more.
+            // Comparisons have the same prefixes as scores.
             Some(score) => &self.scores[score % self.scores.len()],
         };
-        let mut text = format!("{},", opening.text);
+        let mut text = format!("{},", prefix.text);
         let start = text.len();
         let written = entry.value.and_then(|value| {
             let written = run.write_json(value, &mut text);
@@ -132,7 +132,7 @@ impl LineWriter {
         };
     }
 
-    /// Writes the line of a run. Times are left out: the same work gives the same file.
+    /// Returns the line of a run. It holds no times, so that the same work gives the same file.
     pub fn line(&self, task: &str, pair: &str, result: &MegaResult<Option<String>>) -> String {
         let right: Vec<usize> = result.right().collect();
         let mut errors: BTreeMap<&str, u64> = BTreeMap::new();
@@ -144,7 +144,7 @@ impl LineWriter {
             .iter()
             .filter_map(|k| self.outputs[*k].donor.as_deref())
             .collect();
-        let is_kept = |score: &Opening| match (self.detail, &score.donor) {
+        let is_kept = |score: &EntryPrefix| match (self.detail, &score.donor) {
             (Detail::Full, _) | (_, None) => true,
             (Detail::Compact, Some(donor)) => donors.contains(&donor.as_str()),
         };
@@ -153,7 +153,7 @@ impl LineWriter {
             let kept = entries.filter(|(_, score)| is_kept(score));
             list(kept.filter_map(|(entry, _)| entry.as_deref()))
         };
-        // There is a verdict on each candidate; scores follow.
+        // There is one verdict per candidate; the scores come after the candidates.
         let (o, s) = result.solved.split_at(result.verdicts.len());
         let o = match self.detail {
             Detail::Full => list(o.iter().flatten().map(String::as_str)),
@@ -171,7 +171,8 @@ impl LineWriter {
             errors: &errors,
         };
         let mut line = to_text(&head);
-        // The lists of entries are text already, so they are put in before the closing brace.
+        // The lists of entries are JSON text already, so they are inserted before the closing
+        // brace.
         line.pop();
         // Writing to a string cannot fail.
         let _ = write!(line, ",\"o\":[{o}],\"s\":[{}]", scores(s));
@@ -182,8 +183,7 @@ impl LineWriter {
         line
     }
 
-    /// Returns whether a line is of this batt, a task and a pair, and has the entries it should
-    /// have.
+    /// Returns whether a line belongs to this batt, task and pair, and has all entries.
     pub fn is_own(&self, record: &MegaRecord<'_>, task: &str, pair: &str) -> bool {
         let (outputs, scores) = (self.outputs.len(), self.scores.len());
         let complete = match self.detail {
@@ -202,7 +202,7 @@ fn list<'e>(entries: impl Iterator<Item = &'e str>) -> String {
     entries.collect::<Vec<_>>().join(",")
 }
 
-/// The fields of a line that come first.
+/// The first fields of a line.
 #[derive(Serialize)]
 struct Head<'a> {
     batt: &'a str,
@@ -213,10 +213,10 @@ struct Head<'a> {
     errors: &'a BTreeMap<&'a str, u64>,
 }
 
-/// A line that was read.
+/// A parsed line.
 #[derive(Debug, Deserialize)]
 pub struct MegaRecord<'a> {
-    /// What the results call the batt.
+    /// The batt's name in the results.
     #[serde(borrow)]
     pub batt: Cow<'a, str>,
     /// The id of the task.
@@ -231,18 +231,18 @@ pub struct MegaRecord<'a> {
     pub values: u64,
     /// The number of candidates that failed, by the name of the fault.
     pub errors: BTreeMap<String, u64>,
-    /// Candidates: all, or those that are right.
+    /// The candidates: all, or only the right ones.
     #[serde(borrow)]
     pub o: Vec<OutputEntry<'a>>,
-    /// Scores.
+    /// The scores.
     #[serde(borrow)]
     pub s: Vec<ScoreEntry<'a>>,
-    /// Scores against the known output.
+    /// The scores computed with the known output.
     #[serde(borrow, default)]
     pub compared: Vec<ScoreEntry<'a>>,
 }
 
-/// What a differ said: step, donor, differ, value.
+/// A score in a line: step, donor, differ, value.
 pub type ScoreEntry<'a> = (u32, String, String, &'a RawValue);
 
 /// A candidate in a line.
@@ -250,7 +250,7 @@ pub type ScoreEntry<'a> = (u32, String, String, &'a RawValue);
 pub struct OutputEntry<'a> {
     /// The number of its step.
     pub step: u32,
-    /// Was the solver mutated?
+    /// Whether the solver was mutated.
     pub mutated: bool,
     /// The id of the solver.
     pub donor: String,
@@ -287,13 +287,14 @@ impl<'de: 'a, 'a> Deserialize<'de> for OutputEntry<'a> {
     }
 }
 
-/// The name of the fault, if a value is an error.
+/// Returns the name of the fault if a value is an error.
 pub(crate) fn failure(value: &RawValue) -> Option<String> {
     #[derive(Deserialize)]
     struct Failure {
         err: String,
     }
-    // Values that are objects have other keys, and most values are long.
+    // Checks the prefix first, because most values are long. Values that are objects have other
+    // keys.
     let text = value.get();
     text.starts_with("{\"err\"").then_some(())?;
     let failure: Failure = serde_json::from_str(text).ok()?;

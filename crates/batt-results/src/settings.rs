@@ -1,16 +1,16 @@
-//! What results depend on.
+//! The settings of a run.
 
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value as Json};
 
-/// The settings a run's results depend on, under the names people know. A run is resumed only with
-/// equal settings.
+/// The settings on which a run's results depend, by the names that users know. A run is resumed
+/// only with equal settings.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct RunSettings(Map<String, Json>);
 
 impl RunSettings {
-    /// Settings by name.
+    /// Creates settings from names and values.
     pub fn new<'n>(settings: impl IntoIterator<Item = (&'n str, Json)>) -> RunSettings {
         let settings = settings.into_iter();
         RunSettings(
@@ -20,7 +20,7 @@ impl RunSettings {
         )
     }
 
-    /// Returns the names of the settings that are not as before.
+    /// Returns the names of the settings that differ from the earlier ones.
     pub fn changed_since(&self, before: &RunSettings) -> Vec<String> {
         let now = self.0.iter();
         now.filter(|(name, value)| before.0.get(*name) != Some(value))

@@ -1,4 +1,4 @@
-//! Where lines go.
+//! The destination of result lines.
 
 use std::fmt;
 use std::io::{self, Write};
@@ -8,10 +8,10 @@ use crate::error::ResultsError;
 use crate::journal::Journal;
 use crate::totals::MegaTotals;
 
-/// How long finished lines may wait in memory.
+/// The longest time that lines may wait in memory.
 const FLUSH_EVERY: Duration = Duration::from_millis(500);
 
-/// Where the lines of a run go.
+/// The destination of the lines of a run.
 pub struct ResultSink {
     place: Place,
     flushed: Instant,
@@ -31,17 +31,17 @@ impl ResultSink {
         }
     }
 
-    /// Drops all lines.
+    /// Creates a sink that drops all lines.
     pub fn nowhere() -> ResultSink {
         ResultSink::new(Place::Nowhere)
     }
 
-    /// Hands lines to a writer, at least twice a second.
+    /// Creates a sink that passes lines to a writer and flushes it at least twice a second.
     pub fn writer(writer: Box<dyn Write + Send>) -> ResultSink {
         ResultSink::new(Place::Writer(writer))
     }
 
-    /// Writes lines to a file.
+    /// Creates a sink that writes lines to a file.
     pub fn file(journal: Journal) -> ResultSink {
         ResultSink::new(Place::File(journal))
     }
@@ -51,7 +51,7 @@ impl ResultSink {
         !matches!(self.place, Place::Nowhere)
     }
 
-    /// Writes a line, which ends in a newline.
+    /// Writes a line, which must end in a newline.
     pub fn write(&mut self, line: &str) -> Result<(), ResultsError> {
         match &mut self.place {
             Place::Nowhere => return Ok(()),
@@ -73,7 +73,7 @@ impl ResultSink {
         }
     }
 
-    /// Keeps the lines of an unfinished run on disk.
+    /// Flushes the lines of an unfinished run and keeps them for resuming.
     pub fn keep(mut self) -> Result<(), ResultsError> {
         self.flush()
     }

@@ -1,23 +1,24 @@
-//! Which donors solve which tasks, counted as results come.
+//! Counts which donors solve which tasks, while results arrive.
 
 use std::collections::BTreeMap;
 
 use batt_lang::Batt;
 use serde::{Deserialize, Serialize};
 
-/// The donors of a batt that solve a task: they are right on all its pairs that have an output.
+/// The donors of a batt that solve a task: each is right on all pairs of the task with a known
+/// output.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct SolvedTask {
-    /// What the results call the batt.
+    /// The batt's name in the results.
     pub batt: String,
     /// The id of the task.
     pub task: String,
-    /// The donors' ids, in the order of the candidates.
+    /// The ids of the donors, in the order of the candidates.
     pub donors: Vec<String>,
 }
 
-/// Finds the donors that solve a task. Results come in order, task by task; the counts of one task
-/// are kept at a time.
+/// Finds the donors that solve a task. Results must be added in order, task by task, so the counts
+/// of only one task are in memory.
 #[derive(Debug, Default)]
 pub struct DonorTally {
     pairs: usize,
@@ -26,8 +27,8 @@ pub struct DonorTally {
 }
 
 impl DonorTally {
-    /// Counts a run on one pair of a task: whether the pair's output is `known`, and the positions
-    /// of the candidates that are right.
+    /// Counts a run on one pair of a task. `known` says whether the pair's output is known; `right`
+    /// are the positions of the right candidates.
     pub fn add(&mut self, known: bool, right: impl IntoIterator<Item = usize>) {
         self.pairs += usize::from(known);
         for output in right {
@@ -35,7 +36,7 @@ impl DonorTally {
         }
     }
 
-    /// Ends the pairs of a task.
+    /// Ends a task, after all its pairs.
     pub fn end_task(&mut self, name: &str, batt: &Batt, task: &str) {
         let pairs = std::mem::take(&mut self.pairs);
         let right = std::mem::take(&mut self.right);
@@ -55,7 +56,7 @@ impl DonorTally {
         }
     }
 
-    /// All solved tasks, in the order of the runs. A task whose last pairs never came is not among
+    /// Returns all solved tasks, in the order of the runs. A task that was not ended is not among
     /// them.
     pub fn finish(self) -> Vec<SolvedTask> {
         self.solved
@@ -97,7 +98,7 @@ mod tests {
         tally.end_task("b", &batt, "t1");
         tally.add(true, [0, 1, 2]);
         tally.end_task("b", &batt, "t2");
-        // The work was stopped before the last pair of this one.
+        // The work was cancelled before the last pair of this task.
         tally.add(true, [0]);
         let solved = tally.finish();
         let found: Vec<_> = solved

@@ -1,4 +1,4 @@
-//! What all runs came to.
+//! Totals over all runs.
 
 use std::collections::BTreeMap;
 
@@ -9,23 +9,23 @@ use serde::{Deserialize, Serialize};
 use crate::record::MegaRecord;
 use crate::tally::SolvedTask;
 
-/// What all runs of a mega-batch came to, those of earlier, interrupted runs included.
+/// The totals of all runs of a mega-batch, including the runs before an interruption.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct MegaTotals {
-    /// Runs: one batt on one sample.
+    /// The number of runs: one batt on one sample each.
     pub runs: usize,
-    /// Candidates that are right.
+    /// The number of right candidates.
     pub right: u64,
-    /// Candidates that have a value, right or not.
+    /// The number of candidates with a value, right or not.
     pub values: u64,
-    /// Candidates that failed, by the name of the fault.
+    /// The number of failed candidates, by the name of the fault.
     pub errors: BTreeMap<String, u64>,
     /// The tasks that donors solve.
     pub solved: Vec<SolvedTask>,
 }
 
 impl MegaTotals {
-    /// Adds a line of an earlier run.
+    /// Adds a line written before an interruption.
     pub fn add_record(&mut self, record: &MegaRecord<'_>) {
         self.runs += 1;
         self.right += record.right.len() as u64;
@@ -35,7 +35,7 @@ impl MegaTotals {
         }
     }
 
-    /// Adds the runs of now.
+    /// Adds the runs of the current process.
     pub fn add_report(&mut self, report: &MegaReport) {
         self.runs += report.runs;
         self.right += report.right;
@@ -45,12 +45,12 @@ impl MegaTotals {
         }
     }
 
-    /// The number of candidates: with a value, or failed.
+    /// Returns the number of candidates, with a value or failed.
     pub fn candidates(&self) -> u64 {
         self.values + self.errors.values().sum::<u64>()
     }
 
-    /// The faults of candidates with their counts, in the order of [`Fault::ALL`].
+    /// Returns the faults of candidates with their counts, in the order of [`Fault::ALL`].
     pub fn faults(&self) -> impl Iterator<Item = (Fault, u64)> {
         let count = |fault: Fault| Some((fault, *self.errors.get(fault.name())?));
         Fault::ALL.into_iter().filter_map(count)

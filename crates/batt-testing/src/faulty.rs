@@ -1,4 +1,4 @@
-//! A device that fails on request, to test what the engine does when a device fails.
+//! A device that fails on request. It tests how the engine handles failing devices.
 
 use std::collections::BTreeMap;
 use std::str::FromStr;
@@ -10,11 +10,11 @@ use batt_lang::SplitMix64;
 /// A failure of one batch.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Trouble {
-    /// Out of memory; the next batch may fit.
+    /// The device is out of memory. The next batch may fit.
     Memory,
-    /// The launch fails; the next one may work.
+    /// The launch fails. The next one may succeed.
     Launch,
-    /// The device is lost and stays lost.
+    /// The device is lost, and stays lost.
     Lost,
     /// The kernel does not end, so the device is lost.
     Timeout,
@@ -24,7 +24,7 @@ pub enum Trouble {
     Short,
 }
 
-/// The failures by number of batch, from 0: `memory@2,lost@5`.
+/// The failures by number of batch, counted from 0: `memory@2,lost@5`.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Script(BTreeMap<u64, Trouble>);
 
@@ -71,7 +71,7 @@ pub struct Faulty<C> {
 }
 
 impl<C: Device> Faulty<C> {
-    /// Wraps a device in a script of failures.
+    /// Wraps a device with a script of failures.
     pub fn new(device: C, script: impl Into<Script>) -> Faulty<C> {
         Faulty {
             device,
@@ -81,12 +81,12 @@ impl<C: Device> Faulty<C> {
         }
     }
 
-    /// The number of batches it was given.
+    /// Returns the number of batches that the device was given.
     pub fn batches(&self) -> u64 {
         self.batches
     }
 
-    /// The device inside.
+    /// Returns the wrapped device.
     pub fn into_inner(self) -> C {
         self.device
     }
@@ -133,14 +133,14 @@ impl<C: Device> Device for Faulty<C> {
     }
 }
 
-/// Replaces every word; the same batch gets the same words.
+/// Replaces every word by a random one. The same seed gives the same words.
 fn garbage(mut launched: Launched, seed: u64) -> Launched {
     let mut random = SplitMix64::new(seed);
     let mut next = || random.number();
     for (number, word) in launched.results.iter_mut().enumerate() {
         let random = next();
         *word = match number % 4 {
-            // Mostly a status of 0, so that the engine decodes the words that follow.
+            // The status is mostly 0, so that the engine decodes the words that follow.
             0 => (random % 4) as u32 / 3 * (random >> 32) as u32,
             _ if random.is_multiple_of(2) => (random >> 32) as u32 % 64,
             _ => (random >> 32) as u32,

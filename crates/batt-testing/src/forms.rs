@@ -1,9 +1,9 @@
-//! The same value, made in different ways.
+//! Properties of primitives on equal values that are made in different ways.
 //!
-//! A value has one meaning and many forms inside: a grid can be bytes or a tuple of tuples, a set
-//! can be listed, or wait as the image of another. [`build`] makes a value by a chain of DSL calls
-//! that CPython would also end with the very same value, set tables included; no primitive may see
-//! which chain it was.
+//! A value has one meaning but many internal forms: a grid can be bytes or a tuple of tuples; a set
+//! can be listed, or be the pending image of another set. [`build`] makes a value by a chain of DSL
+//! calls that in CPython gives exactly the same value, including the set's table. No primitive may
+//! behave differently for different chains.
 
 use batt_dsl::{Dialect, Fault, Limits, OpId, Outcome, OwnedValue, Run, Type, Value, Workspace};
 
@@ -17,7 +17,8 @@ const LIMITS: Limits = Limits {
     time: None,
 };
 
-/// Calls a random primitive on random arguments, made in two ways; the error tells the two apart.
+/// Calls a random primitive on random arguments, made in two ways. The error describes the
+/// difference.
 pub fn check(choices: &mut Choices<'_>) -> Result<(), String> {
     let ops: Vec<OpId> = OpId::all().collect();
     let op = ops[usize::from(choices.byte()) % ops.len()];
@@ -50,7 +51,7 @@ pub fn check(choices: &mut Choices<'_>) -> Result<(), String> {
     ))
 }
 
-/// Returns the outcome of a call; with choices, of the call on arguments built in the ways chosen.
+/// Returns the outcome of a call. If `choices` are given, they decide how the arguments are made.
 fn outcome(
     workspace: &mut Workspace,
     op: OpId,
@@ -92,7 +93,7 @@ pub enum Argument {
     Value(OwnedValue),
     /// A primitive.
     Op(OpId),
-    /// A primitive with its first or last argument bound.
+    /// A primitive with its first (`true`) or last argument bound.
     Bound(OpId, bool, OwnedValue),
 }
 
@@ -129,7 +130,7 @@ fn argument(choices: &mut Choices<'_>, ty: Type) -> Argument {
     Argument::Bound(id, first, value(choices, fixed))
 }
 
-/// Makes a small value that mostly is of the type.
+/// Returns a small value that mostly has the type.
 pub fn value(choices: &mut Choices<'_>, ty: Type) -> OwnedValue {
     use OwnedValue::{Bool, Int, None, Set, Tuple};
     let kind = choices.byte();
@@ -169,7 +170,7 @@ pub fn value(choices: &mut Choices<'_>, ty: Type) -> OwnedValue {
     match ty {
         Type::Boolean => Bool(kind.is_multiple_of(2)),
         Type::Integer => match kind {
-            // Bools are integers, and few colours make groups.
+            // Bools are integers. A few colours occur often, so that equal ones form groups.
             0..=19 => Bool(kind.is_multiple_of(2)),
             20..=199 => Int(i64::from(kind % 4)),
             200..=229 => Int(i64::from(kind % 16) - 6),
@@ -230,8 +231,8 @@ pub fn value(choices: &mut Choices<'_>, ty: Type) -> OwnedValue {
     }
 }
 
-/// Returns the value with its sets listed in an order that insertion in this order reproduces, as
-/// in the vectors. A few sets have no such order.
+/// Returns the value with each set listed in an order that insertion in this order reproduces, as
+/// in the vectors. Returns `None` if a set has no such order.
 pub fn settled(workspace: &mut Workspace, mut value: OwnedValue) -> Option<OwnedValue> {
     for _ in 0..6 {
         let again = workspace.run(Dialect::ArcDsl, &LIMITS, |run| {
@@ -252,13 +253,13 @@ fn call<'r>(run: &mut Run<'r>, name: &str, args: &[Value<'r>]) -> Outcome<Value<
     run.call(Value::Op(OpId::named(name).expect("a primitive")), args)
 }
 
-/// The condition that always holds: `either(True, x)`.
+/// Returns a condition that always holds: `either(True, x)`.
 fn always<'r>(run: &mut Run<'r>) -> Outcome<Value<'r>> {
     let either = Value::Op(OpId::named("either").expect("a primitive"));
     call(run, "lbind", &[either, Value::bool(true)])
 }
 
-/// The function of two that gives the second: `branch(False, x, y)`.
+/// Returns a function of two arguments that returns the second: `branch(False, x, y)`.
 fn second<'r>(run: &mut Run<'r>) -> Outcome<Value<'r>> {
     let branch = Value::Op(OpId::named("branch").expect("a primitive"));
     call(run, "lbind", &[branch, Value::bool(false)])
@@ -268,7 +269,7 @@ fn op<'r>(name: &str) -> Value<'r> {
     Value::Op(OpId::named(name).expect("a primitive"))
 }
 
-/// The value, made in the way that the choices say. It must be [`settled`].
+/// Makes a value in the way that the choices decide. The value must be [`settled`].
 pub fn build<'r>(
     run: &mut Run<'r>,
     value: &OwnedValue,
@@ -298,7 +299,7 @@ fn tuple<'r>(
                 call(run, "dmirror", &[turned])
             }
             2 => call(run, "apply", &[op("identity"), grid]),
-            // Two halves put together.
+            // Concatenates two halves.
             _ => {
                 let top = rows[..rows.len() / 2].concat();
                 let bottom = rows[rows.len() / 2..].concat();
@@ -329,7 +330,7 @@ fn tuple<'r>(
             let second = second(run)?;
             call(run, "papply", &[second, plain, plain])
         }
-        // Pieces of one element, as tuples or as sets.
+        // Merges containers of one element each, as tuples or as sets.
         9 | 10 => {
             let mut pieces = Vec::new();
             for &item in &built {
@@ -341,7 +342,7 @@ fn tuple<'r>(
             let pieces = run.make_tuple(&pieces)?;
             call(run, "merge", &[pieces])
         }
-        // One element too many, removed again.
+        // Adds an element and removes it again.
         _ => {
             let mark = run.make_tuple(&[op("identity")])?;
             built.push(mark);
@@ -362,8 +363,9 @@ fn set<'r>(
         built.push(build(run, item, choices)?);
     }
     let plain = run.make_set(&built)?;
-    // Each of these inserts the elements one by one in iteration order into a new set, as
-    // `frozenset([...])` did for the plain one, whose iteration order is that of insertion.
+    // Each way inserts the elements one by one into a new set, in iteration order.
+    // `frozenset([...])` made the plain set in the same way, and its iteration order is that of
+    // insertion.
     match way {
         0 => Ok(plain),
         1 => call(run, "apply", &[op("identity"), plain]),
@@ -375,7 +377,7 @@ fn set<'r>(
             let outer = call(run, "initset", &[plain])?;
             call(run, "merge", &[outer])
         }
-        // Two steps; the result of the first is never inspected.
+        // Takes two steps, and nothing inspects the result of the first.
         4 => {
             let copy = call(run, "apply", &[op("identity"), plain])?;
             call(run, "apply", &[op("identity"), copy])
@@ -399,13 +401,13 @@ fn set<'r>(
             "shift",
             &[plain, Value::pair(batt_dsl::IntPair::new(0, 0))],
         ),
-        // An equal set, but not the same: CPython copies where both are one object.
+        // Intersects an equal set that is another object, so that CPython copies the elements.
         9 => {
             let twin = call(run, "apply", &[op("identity"), plain])?;
             call(run, "intersection", &[plain, twin])
         }
-        // With one element too many, removed again. That can move the others; such cases are
-        // skipped.
+        // Adds an element and removes it again. That can change the order of the others, so such
+        // cases are skipped.
         10 => {
             let with_mark = |run: &mut Run<'r>| {
                 let mark = Value::Int(77);
@@ -417,7 +419,8 @@ fn set<'r>(
             if items.contains(&OwnedValue::Int(77)) || run.to_owned(trial)? != expected {
                 return Ok(plain);
             }
-            // The insertion order must have been the listed order too, or hidden tables differ.
+            // The larger set must also list the elements in this order, or the hidden tables
+            // differ.
             let larger = call(run, "insert", &[Value::Int(77), plain])?;
             match run.to_owned(larger)? {
                 OwnedValue::Set(mut listed) => {
@@ -431,7 +434,7 @@ fn set<'r>(
                 _ => Ok(plain),
             }
         }
-        // Inspected before it is used.
+        // Inspects the set before it is used.
         _ => {
             call(run, "totuple", &[plain])?;
             Ok(plain)
@@ -439,8 +442,8 @@ fn set<'r>(
     }
 }
 
-/// Returns whether all elements are plain locations or all are plain cells. Shifting others would
-/// change them.
+/// Returns whether all elements are plain locations or all are plain cells. Shifting would change
+/// other elements.
 fn is_patch(items: &[OwnedValue]) -> bool {
     let plain_pair = |v: &OwnedValue| matches!(v, OwnedValue::Tuple(t) if matches!(t[..], [OwnedValue::Int(_), OwnedValue::Int(_)]));
     items.iter().all(plain_pair)

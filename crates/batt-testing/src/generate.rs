@@ -8,23 +8,23 @@ use batt_arc::Grid;
 use batt_dsl::{ConstId, Dialect, Literal, OpId, Type};
 use batt_lang::{Operand, Program, ProgramBuilder};
 
-/// Choices read from bytes. Where the bytes end, every choice is the first one.
+/// Choices that are read from bytes. After the last byte, every choice is the first one.
 pub struct Choices<'a> {
     bytes: &'a [u8],
 }
 
 impl<'a> Choices<'a> {
-    /// Starts at the first byte.
+    /// Creates choices that start at the first byte.
     pub fn new(bytes: &'a [u8]) -> Choices<'a> {
         Choices { bytes }
     }
 
-    /// Returns whether all bytes were read.
+    /// Returns whether all bytes have been read.
     pub fn is_used_up(&self) -> bool {
         self.bytes.is_empty()
     }
 
-    /// Reads a byte; 0 behind the end.
+    /// Reads a byte; 0 after the end.
     pub fn byte(&mut self) -> u8 {
         match self.bytes.split_first() {
             Some((&first, rest)) => {
@@ -35,12 +35,12 @@ impl<'a> Choices<'a> {
         }
     }
 
-    /// A number below `n`, which is at most 256.
+    /// Returns a number below `n`, which must be at most 256.
     pub fn below(&mut self, n: usize) -> usize {
         usize::from(self.byte()) % n
     }
 
-    /// Picks one of some items.
+    /// Returns one of some items.
     pub fn pick<T: Clone>(&mut self, items: &[T]) -> T {
         let at = match items.len() {
             0..=256 => self.below(items.len()),
@@ -50,10 +50,10 @@ impl<'a> Choices<'a> {
     }
 }
 
-/// The longest program; most end sooner, with the bytes.
+/// The longest program. Most programs end earlier, when the bytes end.
 const MAX_STEPS: usize = 40;
 
-/// Numbers at boundaries: where byte, pair and cell forms end, and where products overflow.
+/// Numbers at boundaries: where the byte, pair and cell forms end, and where products overflow.
 const EDGES: [i64; 24] = [
     10,
     -11,
@@ -81,14 +81,14 @@ const EDGES: [i64; 24] = [
     i64::MIN,
 ];
 
-/// A small grid; now and then one of full size.
+/// Returns a small grid, and sometimes one of full size.
 pub fn grid(choices: &mut Choices<'_>) -> Grid {
     let shape = choices.byte();
     let (height, width) = match shape {
         250..=255 => (30, 30),
         _ => (usize::from(shape) % 6 + 1, usize::from(shape) / 6 % 6 + 1),
     };
-    // Two cells a byte keep inputs short.
+    // Two cells per byte keep inputs short.
     let cells = (0..(height * width).div_ceil(2)).flat_map(|_| {
         let byte = choices.byte();
         [byte % 16 % 10, byte / 16 % 10]
@@ -97,13 +97,13 @@ pub fn grid(choices: &mut Choices<'_>) -> Grid {
     Grid::new(height, width, cells).expect("a valid grid")
 }
 
-/// A program of one grid, in arc-dsl.
+/// Returns a program in arc-dsl that takes one grid.
 pub fn program(choices: &mut Choices<'_>) -> Program {
     program_in(Dialect::ArcDsl, choices)
 }
 
-/// A program in a dialect: of one grid, or of the demonstrations, a grid and a grid to compare
-/// with.
+/// Returns a program in a dialect. It takes one grid, or the demonstrations, a grid and a grid to
+/// compare with.
 pub fn program_in(dialect: Dialect, choices: &mut Choices<'_>) -> Program {
     let ops: Vec<OpId> = ops(dialect);
     let params: &[(&str, Type)] = match dialect {
@@ -131,7 +131,7 @@ pub fn program_in(dialect: Dialect, choices: &mut Choices<'_>) -> Program {
                 .collect();
             (builder.call(Operand::Op(id), args), plain(op.returns))
         } else if choice < 200 {
-            // Shapes that are common in programs, and rare among independent choices.
+            // These combinations are common in programs, but rare among independent choices.
             let (op, function) = choices.pick(&[
                 ("apply", "apply"),
                 ("sfilter", "sfilter"),
@@ -168,7 +168,7 @@ pub fn program_in(dialect: Dialect, choices: &mut Choices<'_>) -> Program {
     builder.finish(result)
 }
 
-/// A function of one argument: a primitive, or one with an argument bound.
+/// Returns a function of one argument: a primitive, or one with a bound argument.
 fn unary_function(
     dialect: Dialect,
     choices: &mut Choices<'_>,
@@ -200,7 +200,7 @@ fn ops(dialect: Dialect) -> Vec<OpId> {
     names.filter_map(|name| dialect.op(name)).collect()
 }
 
-/// Translates tokpidjin's hints to arc-dsl's.
+/// Converts a type hint of tokpidjin to one of arc-dsl.
 fn plain(ty: Type) -> Type {
     match ty {
         Type::IJ => Type::Pair,
@@ -227,12 +227,12 @@ fn operand(
     let kind = choices.byte();
     match kind {
         0..=159 if !fitting.is_empty() => fitting[usize::from(kind) % fitting.len()].clone(),
-        // Anything.
+        // Any operand.
         160..=175 => choices.pick(values).0,
         176..=183 => constant(dialect, choices),
         184..=191 => Operand::Op(primitive(dialect, choices)),
         192..=199 => Operand::Literal(literal(choices, 2)),
-        // A literal that fits.
+        // A literal of the wanted type.
         _ => match wanted {
             Type::Callable => Operand::Op(primitive(dialect, choices)),
             Type::Boolean => Operand::Literal(Literal::Bool(choices.byte().is_multiple_of(2))),

@@ -1,5 +1,5 @@
 //! Test support that several crates and the fuzz targets share. Only tests depend on this crate,
-//! and the command when it is built with the feature `emulated`.
+//! and the command if it is built with the feature `emulated`.
 //!
 //! - [`generate`]: random programs and grids, decoded from bytes
 //! - [`oracle`]: properties that hold for every program on every grid
@@ -22,12 +22,12 @@ use batt_dsl::{Dialect, Fault, Limits, OwnedValue, Workspace};
 use batt_engine::Compiled;
 use batt_lang::{Program, SolverFile};
 
-/// Parses a text in the original dialect. Panics if there is an error in it.
+/// Parses a text in arc-dsl. Panics if it has an error.
 pub fn programs(text: &str) -> Vec<Program> {
     programs_in(Dialect::ArcDsl, text)
 }
 
-/// Parses a text in a dialect. Panics if there is an error in it.
+/// Parses a text in a dialect. Panics if it has an error.
 pub fn programs_in(dialect: Dialect, text: &str) -> Vec<Program> {
     let file = SolverFile::parse_in(text, "test.py", Some(dialect));
     if let Some(error) = file.diagnostics.iter().find(|d| d.is_error()) {
@@ -36,7 +36,7 @@ pub fn programs_in(dialect: Dialect, text: &str) -> Vec<Program> {
     file.programs
 }
 
-/// Compiles a program without inputs from some lines; the last one is the result.
+/// Compiles a program without inputs from some lines. The last line is the result.
 pub fn script(lines: &[&str]) -> Compiled {
     let (last, rest) = lines.split_last().expect("at least the result");
     let body: String = rest.iter().map(|line| format!("    {line}\n")).collect();
@@ -49,7 +49,7 @@ pub fn eval(expression: &str) -> Result<OwnedValue, Fault> {
     run(&script(&[expression]), &Limits::default())
 }
 
-/// Runs a program without inputs in a workspace of its own.
+/// Runs a program without inputs in a new workspace.
 pub fn run(program: &Compiled, limits: &Limits) -> Result<OwnedValue, Fault> {
     Workspace::new().run(program.dialect(), limits, |run| {
         let value = program.execute(run, &[]).map_err(|e| e.fault)?;
@@ -94,8 +94,8 @@ pub fn heavy() -> bool {
     std::env::var_os("BATT_HEAVY").is_some_and(|v| v != "0")
 }
 
-/// Returns a directory of test data that is not part of the repository: a folder of `BATT_SHARED`,
-/// or of `shared` beside the checkout. `docs/testing.md` says what it holds.
+/// Returns a directory of test data outside of the repository: a folder in `BATT_SHARED`, or in
+/// `shared` next to the checkout. `docs/testing.md` describes its contents.
 pub fn shared(name: &str) -> Option<PathBuf> {
     let root = match std::env::var_os("BATT_SHARED") {
         Some(dir) => PathBuf::from(dir),

@@ -1,4 +1,4 @@
-//! What must hold for every program on every grid.
+//! Properties that hold for every program on every grid.
 
 use std::time::{Duration, Instant};
 
@@ -7,7 +7,7 @@ use batt_dsl::{Fault, Limits, OwnedValue, Run, Value, Workspace};
 use batt_engine::{Compiled, EvalOptions, Job, RunError, Sample, Values, Verdict, inputs, run_job};
 use batt_lang::{Program, StepId};
 
-/// Small enough that a runaway program ends at once, and large enough for real work.
+/// Tight limits: a program without end stops at once, but typical programs complete.
 pub const TIGHT: Limits = Limits {
     steps: 100_000,
     size: 10_000,
@@ -15,28 +15,28 @@ pub const TIGHT: Limits = Limits {
     time: None,
 };
 
-/// Twice of everything.
-const ROOMY: Limits = Limits {
+/// Limits twice as high.
+const DOUBLED: Limits = Limits {
     steps: 2 * TIGHT.steps,
     size: 2 * TIGHT.size,
     memory: 2 * TIGHT.memory,
     time: None,
 };
 
-/// No run within such limits may take longer; it takes milliseconds.
-const PATIENCE: Duration = Duration::from_secs(1);
+/// The longest time of a run within such limits. Runs take milliseconds.
+const TIME_LIMIT: Duration = Duration::from_secs(1);
 
-/// A value, or the fault with the step that failed.
+/// The outcome of a run: a value, or the fault with the failing step.
 pub type Ending = Result<OwnedValue, (Fault, Option<StepId>)>;
 
-/// Checks one program on one grid; the error says what does not hold.
+/// Checks one program on one grid. The error names the property that does not hold.
 pub fn check(program: &Program, grid: &Grid) -> Result<(), String> {
     let compiled = Compiled::new(program);
     let mut workspace = Workspace::new();
     let started = Instant::now();
     let expected = ending(&mut workspace, &compiled, grid, &TIGHT);
     let took = started.elapsed();
-    if took > PATIENCE {
+    if took > TIME_LIMIT {
         return Err(format!("took {took:?}"));
     }
     let same = |what: &str, got: &Ending| {
@@ -57,26 +57,26 @@ pub fn check(program: &Program, grid: &Grid) -> Result<(), String> {
     )?;
 
     // Inspecting every intermediate value, including the order of sets, changes nothing. It costs
-    // steps and memory, so the two are not comparable near limits.
+    // steps and memory, so the runs are not comparable near limits.
     if !reached_a_limit(&expected) {
         let watched = watched(&mut workspace, &compiled, grid, &generous());
         same("differs when watched", &watched)?;
     }
 
-    // A limit can only end a run. It never changes a value, nor looks like a failure of the
+    // A limit can only end a run. It never changes a value, and never looks like a failure of the
     // program.
     if !reached_a_limit(&expected) {
-        let roomy = ending(&mut workspace, &compiled, grid, &ROOMY);
-        same("differs with higher limits", &roomy)?;
+        let doubled = ending(&mut workspace, &compiled, grid, &DOUBLED);
+        same("differs with higher limits", &doubled)?;
     }
 
-    // The input is the same tuple of tuples in every form.
+    // Every form of the input is the same tuple of tuples.
     let as_tuples = general_form(&mut workspace, &compiled, grid, &generous());
     if !reached_a_limit(&expected) && !reached_a_limit(&as_tuples) {
         same("differs with the grid in general form", &as_tuples)?;
     }
 
-    // The engine gives what the run gives.
+    // The engine returns the same as the run.
     let options = EvalOptions {
         limits: TIGHT,
         values: Values::All,
@@ -139,7 +139,7 @@ fn general_form(
     })
 }
 
-/// A demonstration for programs that look at them.
+/// Returns a demonstration, for programs that use them.
 fn demos(grid: &Grid) -> [Pair; 1] {
     [Pair {
         input: grid.clone(),
@@ -165,7 +165,7 @@ fn finish<'r>(
     run.to_owned(value).map_err(|fault| (fault, None))
 }
 
-/// Limits for runs that do the same at a higher cost.
+/// Returns limits for runs that do the same at a higher cost.
 fn generous() -> Limits {
     Limits {
         steps: 40 * TIGHT.steps,
@@ -175,7 +175,8 @@ fn generous() -> Limits {
     }
 }
 
-/// Returns whether a limit ended the run. Overflow does not count: it does not depend on a budget.
+/// Returns whether a limit ended the run. Overflow does not count, because it does not depend on
+/// the limits.
 pub fn reached_a_limit(ending: &Ending) -> bool {
     matches!(ending, Err((Fault::Steps | Fault::Size | Fault::Memory, _)))
 }

@@ -1,8 +1,8 @@
-//! Checks the host side of a device: transfers, cached blobs, growth, arenas, counters, full
-//! output, the time limit.
+//! Checks of the host side of a device: transfers, cached blobs, growth, arenas, counters, full
+//! output, and the time limit.
 //!
-//! The device runs a small kernel, `batt_cuda::source::PROBE`, in place of the VM. [`Model`] is
-//! that kernel in Rust; a device must return what the model returns.
+//! The device runs a small kernel, `batt_cuda::source::PROBE`, instead of the VM. [`Model`] is the
+//! same kernel in Rust. A device must return the results of the model.
 
 use std::time::{Duration, Instant};
 
@@ -14,17 +14,17 @@ const BUSY: u32 = 1 << 31;
 /// The outcome of one check.
 #[derive(Clone, Debug)]
 pub struct Check {
-    /// What was checked.
+    /// The name of the check.
     pub name: &'static str,
     /// The problem, if there is one.
     pub problem: Option<String>,
     /// Measurements, for the report.
     pub detail: String,
-    /// Duration.
+    /// The time that the check took.
     pub time: Duration,
 }
 
-/// Blobs of a batch.
+/// The blobs of a batch.
 #[derive(Clone, Debug)]
 pub(crate) struct Blobs {
     programs: Vec<u32>,
@@ -40,7 +40,7 @@ pub(crate) struct Blobs {
 }
 
 impl Blobs {
-    /// A number of jobs on blobs of a number of words, all different.
+    /// Makes blobs with a number of jobs and a number of words, all different.
     fn new(jobs: usize, words: usize, id: u64) -> Blobs {
         let scatter = |n: usize| (n as u32).wrapping_mul(0x9e37_79b1);
         let salt = id as u32;
@@ -80,13 +80,13 @@ impl Blobs {
     }
 }
 
-/// A batch of ten jobs.
+/// Returns a batch of ten jobs.
 #[cfg(test)]
 pub(crate) fn small_batch() -> Blobs {
     Blobs::new(10, 20, 1)
 }
 
-/// The probe kernel, without a device.
+/// The probe kernel in Rust, without a device.
 #[derive(Clone, Debug)]
 pub struct Model {
     memory: u64,
@@ -165,7 +165,7 @@ impl Device for Model {
     }
 }
 
-/// Returns the words that are on the device from now on, and how many bytes were sent.
+/// Returns the words that are now on the device, and the number of bytes sent.
 fn keep<'a>(kept: &'a mut Option<(u64, Vec<u32>)>, id: u64, words: &[u32]) -> (&'a [u32], u64) {
     let known = matches!(kept, Some((known, there)) if *known == id && there.len() == words.len());
     if !known {
@@ -184,8 +184,8 @@ fn answer(programs: &[u32], inputs: &[u32], number: usize, job: &[u32; 4]) -> [u
     ]
 }
 
-/// Returns how the results differ from those of the probe, if they do. Jobs may run in any order,
-/// so each is found by its result.
+/// Returns the difference between the results and those of the probe, if there is one. Jobs may run
+/// in any order, so each job is found by its result.
 fn problem(batch: &Batch<'_>, launched: &Launched) -> Option<String> {
     let jobs = batch.jobs.as_chunks::<4>().0;
     let results = launched.results.as_chunks::<4>().0;
@@ -205,7 +205,7 @@ fn problem(batch: &Batch<'_>, launched: &Launched) -> Option<String> {
         if words != 2 || fuel != batch.fuel as u32 {
             return Some(format!("job {number}: result {result:?}"));
         }
-        // Jobs share the output: no two at the same place.
+        // Jobs share the output, but each place belongs to one job.
         match seen.get_mut(slot) {
             Some(seen) if at.is_multiple_of(2) && !*seen => *seen = true,
             _ => return Some(format!("job {number}: output at {at}")),
@@ -238,7 +238,7 @@ fn problem(batch: &Batch<'_>, launched: &Launched) -> Option<String> {
     None
 }
 
-/// Runs a batch and compares.
+/// Runs a batch and compares its results.
 fn run(device: &mut dyn Device, blobs: &Blobs) -> Result<Launched, String> {
     let batch = blobs.batch();
     let launched = device.run(&batch).map_err(|error| error.to_string())?;
@@ -248,7 +248,7 @@ fn run(device: &mut dyn Device, blobs: &Blobs) -> Result<Launched, String> {
     }
 }
 
-/// Runs all checks on a device with the probe, and leaves the device usable.
+/// Runs all checks on a device with the probe kernel. The device remains usable.
 pub fn check(device: &mut dyn Device) -> Vec<Check> {
     type Try = fn(&mut dyn Device) -> Result<String, String>;
     let list: [(&'static str, Try); 10] = [
@@ -293,14 +293,14 @@ fn small(device: &mut dyn Device) -> Result<String, String> {
     for jobs in [1, 3, 4, 5, 1000] {
         run(device, &Blobs::new(jobs, 100, 3))?;
     }
-    // Without counters, too.
+    // The second batch has no counters.
     let mut blobs = Blobs::new(10, 100, 3);
     blobs.counters = 0;
     run(device, &blobs)?;
     Ok(String::new())
 }
 
-/// A blob is sent again when its number changes, and only then.
+/// A device receives a blob again only if its number changes.
 fn resident(device: &mut dyn Device) -> Result<String, String> {
     let words = 100_000;
     let mut blobs = Blobs::new(100, words, 4);
@@ -315,7 +315,7 @@ fn resident(device: &mut dyn Device) -> Result<String, String> {
     blobs.programs = Blobs::new(1, words, 5).programs;
     blobs.programs_id = 5;
     expect(run(device, &blobs)?, jobs + blob)?;
-    // Inputs without a number are never kept.
+    // Inputs with the number 0 are never kept.
     blobs.inputs_id = 0;
     for salt in [6, 7] {
         blobs.inputs = Blobs::new(1, words, salt).inputs;
@@ -358,7 +358,7 @@ fn full_output(device: &mut dyn Device) -> Result<String, String> {
     Ok(String::new())
 }
 
-/// Arenas so large that few warps fit.
+/// Arenas are so large that few warps fit.
 fn few_arenas(device: &mut dyn Device) -> Result<String, String> {
     let mut blobs = Blobs::new(1000, 100, 22);
     let arena = device.memory() / 20;
@@ -404,13 +404,13 @@ fn many(device: &mut dyn Device) -> Result<String, String> {
 }
 
 /// Checks that the host gives up a kernel that exceeds its time limit. The device must have been
-/// opened with a limit of at most 100 ms and is lost afterwards; the kernel ends after some
+/// opened with a limit of at most 100 ms, and is lost afterwards. The kernel ends after some
 /// seconds.
 pub fn check_clock(device: &mut dyn Device) -> Check {
     let start = Instant::now();
     let mut blobs = Blobs::new(1, 10, 30);
     blobs.flags = BUSY;
-    // Devices tick about once a nanosecond.
+    // The clock of devices ticks about once per nanosecond.
     blobs.fuel = 3_000_000_000;
     let first = device.run(&blobs.batch());
     let waited = start.elapsed();
@@ -446,14 +446,14 @@ mod tests {
     }
 
     #[test]
-    fn what_is_wrong_is_seen() {
+    fn differences_are_found() {
         let blobs = small_batch();
         for trouble in [Trouble::Garbage, Trouble::Short, Trouble::Launch] {
             let mut device = Faulty::new(Model::default(), [(0, trouble)]);
             assert!(run(&mut device, &blobs).is_err(), "{trouble:?}");
             assert!(run(&mut device, &blobs).is_ok(), "{trouble:?}");
         }
-        // A device that does not notice new programs.
+        // A device that keeps old programs.
         let mut model = Model::default();
         run(&mut model, &blobs).unwrap();
         let mut other = blobs.clone();

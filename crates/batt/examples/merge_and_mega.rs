@@ -2,8 +2,8 @@
 //!
 //!     cargo run --release --example merge_and_mega [RESULTS]
 //!
-//! RESULTS is a file for the results, such as results.jsonl or results.parquet. Interrupted, the
-//! program goes on where it was when it is started again.
+//! RESULTS is a file for the results, such as results.jsonl or results.parquet. An interrupted
+//! program continues from this file when it is started again.
 
 use std::error::Error;
 
@@ -37,7 +37,7 @@ fn main() -> Result<(), Box<dyn Error>> {
         totals.candidates()
     );
 
-    // Mutants that still solve their task, or another one.
+    // Mutants that solve a task.
     let is_mutant = |donor: &&String| {
         donors
             .iter()

@@ -1,4 +1,4 @@
-//! Runs the solvers of a file on their tasks and prints what is wrong.
+//! Runs the solvers of a file on their tasks and prints the wrong results.
 //!
 //!     cargo run -p batt --example run_solvers -- solvers.py data/training
 //!

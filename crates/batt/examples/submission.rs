@@ -9,7 +9,7 @@ fn main() -> batt::Result<()> {
     let tasks = Tasks::embedded();
     let mut candidates = Candidates::none(&tasks);
     candidates.add_solvers(&Solvers::embedded());
-    // Tests without an answer keep the filler of the competition.
+    // Tests without an answer get the competition's filler.
     let fillers = Submission::fillers(&tasks);
     let (submission, summary) = candidates.answer(fillers, None, &Control::new(), |_| true);
     println!("{} runs answered {} tests", summary.runs, summary.answered);

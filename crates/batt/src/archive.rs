@@ -34,12 +34,12 @@ use crate::error::{Error, Result};
 use crate::solvers::Solvers;
 use crate::tasks::Tasks;
 
-/// Checks everything in an archive, checkpoints included, and returns what is wrong.
+/// Checks everything in an archive, including checkpoints, and returns the findings.
 pub fn check(archive: &Archive) -> Result<Vec<ArchiveFinding>> {
     Ok(archive.check(check_checkpoint)?)
 }
 
-/// Solvers that are to be tried on their tasks and kept in an archive.
+/// A request to try solvers on their tasks and save them in an archive.
 #[derive(Clone, Debug)]
 pub struct Import {
     tasks: Tasks,
@@ -50,7 +50,7 @@ pub struct Import {
 }
 
 impl Import {
-    /// Imports solvers that belong to a task by name.
+    /// Creates an import of the solvers whose names tell their tasks.
     pub fn new(tasks: &Tasks, solvers: &Solvers) -> Import {
         let mut import = Import::empty(tasks);
         for (program, _) in solvers.functions() {
@@ -71,7 +71,7 @@ impl Import {
         import
     }
 
-    /// Imports the solvers in the folder of the original system.
+    /// Creates an import of the solvers in the folder of the original system.
     pub fn original(tasks: &Tasks, folder: impl AsRef<Path>) -> Result<(Import, OriginalSkips)> {
         let folder = folder.as_ref();
         let (candidates, skips) = read_original(folder, tasks).map_err(|error| match error {
@@ -94,7 +94,7 @@ impl Import {
         }
     }
 
-    /// Records where the solvers are from.
+    /// Records the sources of the solvers.
     fn from(&mut self, from: Vec<String>) {
         let settings = serde_json::json!({"command": "archive import", "from": from});
         self.options.info = RunInfo {
@@ -105,34 +105,34 @@ impl Import {
         };
     }
 
-    /// Sets which solvers of a task stay in the archive.
+    /// Sets which solvers of a task the archive keeps.
     pub fn retention(mut self, retention: Retention) -> Import {
         self.options.retention = retention;
         self
     }
 
-    /// Sets the number of threads, by default one per core.
+    /// Sets the number of threads; `None`, the default, uses one per core.
     pub fn threads(mut self, threads: Option<NonZeroUsize>) -> Import {
         self.options.threads = threads;
         self
     }
 
-    /// The number of solvers to try.
+    /// Returns the number of solvers to try.
     pub fn len(&self) -> usize {
         self.candidates.len()
     }
 
-    /// Returns whether there is no solver to try.
+    /// Returns whether there are no solvers to try.
     pub fn is_empty(&self) -> bool {
         self.candidates.is_empty()
     }
 
-    /// Solvers that belong to none of the tasks, by name.
+    /// Returns the names of solvers that belong to none of the tasks.
     pub fn without_task(&self) -> &[String] {
         &self.without_task
     }
 
-    /// Functions that take neither a grid nor `(S, I, C)`, by name.
+    /// Returns the names of functions that take neither a grid nor `(S, I, C)`.
     pub fn not_solvers(&self) -> &[String] {
         &self.not_solvers
     }

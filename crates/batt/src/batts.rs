@@ -9,7 +9,7 @@ use batt_lang::{Batt, BattFile, Diagnostic, nearest};
 
 use crate::error::{Error, Result, counted};
 
-/// The batts of some files, and what is wrong with those files. Clones share them.
+/// The batts of some files, and the diagnostics of the files. Clones share them.
 ///
 /// ```
 /// let text = "
@@ -29,13 +29,13 @@ pub struct Batts(Arc<BattsParts>);
 
 struct BattsParts {
     files: Vec<BattFile>,
-    /// What results call each batt, its file, and its position there.
+    /// The name of each batt in results, its file, and its position in the file.
     places: Vec<(String, usize, usize)>,
 }
 
 impl Batts {
-    /// Reads batt files, in a dialect or in the one that each seems to be written in. A batt that
-    /// cannot be loaded is missing from the set; [`Batts::diagnostics`] says why.
+    /// Loads batt files, in a given dialect or in the detected dialect of each file. A batt that
+    /// cannot be loaded is left out; [`Batts::diagnostics`] says why.
     pub fn load<P: AsRef<Path>>(
         paths: impl IntoIterator<Item = P>,
         dialect: Option<Dialect>,
@@ -45,12 +45,12 @@ impl Batts {
         Ok(Batts::from_files(files.collect::<Result<_>>()?))
     }
 
-    /// Reads a text as a batt file of a name.
+    /// Parses a text as a batt file with this name.
     pub fn parse(text: &str, name: &str) -> Batts {
         Batts::from_files(vec![BattFile::parse(text, name, None)])
     }
 
-    /// The batts of files that have been read.
+    /// Collects the batts of parsed files.
     pub fn from_files(files: Vec<BattFile>) -> Batts {
         let mut places = Vec::new();
         for (number, file) in files.iter().enumerate() {
@@ -66,25 +66,25 @@ impl Batts {
         Batts(Arc::new(BattsParts { files, places }))
     }
 
-    /// The batts with the names that results give them: the file, or `file::name` where a file
-    /// holds several.
+    /// Returns the batts with their names in results: the file name, or `file::name` for a file
+    /// with several batts.
     pub fn iter(&self) -> impl ExactSizeIterator<Item = (&str, &Batt)> + Clone {
         let BattsParts { files, places } = &*self.0;
         let places = places.iter();
         places.map(|(name, file, at)| (name.as_str(), &files[*file].batts[*at]))
     }
 
-    /// The number of batts.
+    /// Returns the number of batts.
     pub fn len(&self) -> usize {
         self.0.places.len()
     }
 
-    /// Returns whether there is no batt.
+    /// Returns whether there are no batts.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
 
-    /// The batt of a function name.
+    /// Returns the batt with a function name.
     pub fn get(&self, name: &str) -> Result<&Batt> {
         let found = self.0.files.iter().find_map(|file| file.batt(name));
         found.ok_or_else(|| {
@@ -100,7 +100,7 @@ impl Batts {
         })
     }
 
-    /// The only batt, or an error where there is none or several.
+    /// Returns the only batt. It is an error if there is none or more than one.
     pub fn only(&self) -> Result<&Batt> {
         let mut batts = self.iter();
         match (batts.next(), batts.next()) {
@@ -116,7 +116,7 @@ impl Batts {
         }
     }
 
-    /// The files.
+    /// Returns the files.
     pub fn files(&self) -> &[BattFile] {
         &self.0.files
     }
@@ -126,12 +126,12 @@ impl Batts {
         self.0.files.iter().all(BattFile::is_clean)
     }
 
-    /// Why batts could not be loaded, and warnings about the files.
+    /// Returns the reasons why batts could not be loaded, and warnings about the files.
     pub fn diagnostics(&self) -> impl Iterator<Item = &Diagnostic> {
         self.0.files.iter().flat_map(|file| &file.diagnostics)
     }
 
-    /// The names of the files.
+    /// Returns the names of the files, separated by commas.
     fn sources(&self) -> String {
         let names = self.0.files.iter().map(|file| file.source.name());
         names.collect::<Vec<_>>().join(", ")
@@ -139,7 +139,7 @@ impl Batts {
 }
 
 impl From<Batt> for Batts {
-    /// A batt that is in no file. Results call it by its function name.
+    /// Wraps a batt that is in no file. Its name in results is its function name.
     fn from(batt: Batt) -> Batts {
         Batts::from_files(vec![BattFile::from(batt)])
     }

@@ -1,4 +1,5 @@
-//! Throughput: runs per second on one core, on all cores, on devices, and beside Python.
+//! Throughput: runs per second on one core, on all cores, on devices, and in comparison with
+//! Python.
 
 use std::hint::black_box;
 use std::num::NonZeroUsize;
@@ -17,38 +18,39 @@ use crate::error::{Error, Result};
 use crate::solvers::Solvers;
 use crate::tasks::Tasks;
 
-/// Runs per second of some solvers, each on the pairs of its task.
+/// The throughput of some solvers, each on the pairs of its task.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Throughput {
-    /// Runs of one pass.
+    /// The number of runs in one pass.
     pub runs: usize,
     /// Runs per second on one core.
     pub one_core: f64,
-    /// Threads of the second measurement.
+    /// The number of threads in the measurement on all cores.
     pub threads: usize,
     /// Runs per second on all cores.
     pub all_cores: f64,
 }
 
-/// Runs per second of every solver on every pair, on all cores and on devices.
+/// The throughput of every solver on every pair, on all cores and on devices.
 #[derive(Clone, Debug, PartialEq)]
 pub struct DeviceThroughput {
-    /// The devices.
+    /// The names of the devices.
     pub devices: Vec<String>,
-    /// Runs of one pass.
+    /// The number of runs in one pass.
     pub runs: usize,
     /// Runs per second on all cores.
     pub all_cores: f64,
-    /// Runs per second on the devices, the best of several passes. The first pass starts cold.
+    /// Runs per second on the devices, in the best of several passes. The first pass includes
+    /// start-up costs.
     pub on_devices: f64,
     /// The fraction of runs that devices completed; the CPU ran the others.
     pub completed: f64,
-    /// Runs whose verdict or hash differs between devices and cores.
+    /// The number of runs whose verdict or hash differs between devices and cores.
     pub differing: usize,
 }
 
 /// Measures solvers on the tasks they are named after, for about the given time on one core and
-/// again on all.
+/// again on all cores.
 ///
 /// ```
 /// use std::time::Duration;
@@ -88,7 +90,7 @@ pub fn throughput(
             black_box(run_job(&mut workspace, job, &options));
         }
     };
-    // The first pass warms up.
+    // The first pass is a warm-up.
     pass();
     let started = Instant::now();
     let mut passes = 0;
@@ -120,7 +122,7 @@ pub fn device_throughput(
     limits: &Limits,
     control: &Control,
 ) -> Result<DeviceThroughput> {
-    /// Passes on the devices.
+    /// The number of passes on the devices.
     const PASSES: usize = 3;
 
     if devices.is_empty() {
@@ -170,8 +172,8 @@ pub fn device_throughput(
     Ok(found)
 }
 
-/// Runs the solvers of an arc-dsl checkout by Python and by this library, in turns, on one core
-/// each, and compares every answer. Without `tasks` it takes the training tasks beside the
+/// Runs the solvers of an arc-dsl checkout with Python and with this library, alternating, on one
+/// core each, and compares every answer. Without `tasks` it uses the training tasks next to the
 /// checkout.
 pub fn against_python(
     checkout: &Path,

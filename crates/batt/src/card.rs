@@ -36,38 +36,38 @@ use crate::error::{Error, Result, counted};
 use crate::solvers::Solvers;
 use crate::tasks::Tasks;
 
-/// A solver that can be merged.
+/// A solver in a [`DonorPool`].
 #[derive(Clone, Debug)]
 pub struct PooledDonor {
-    /// Its name in the batt: the id of its task, or what its function name says.
+    /// Its name in the batt: the id of its task, or an id from its function name.
     pub id: String,
     /// The solver.
     pub program: Program,
-    /// The file it is from; `None` for a mutant.
+    /// Its file; `None` for a mutant.
     pub file: Option<String>,
-    /// The cells of its task, if that is known: all grids of all pairs.
+    /// The number of cells in all grids of its task, if the task is known.
     pub cells: Option<usize>,
-    /// The parent and the kind of change, if it is a mutant.
+    /// The id of its parent and the kind of mutation; `None` if it is not a mutant.
     pub mutant_of: Option<(String, &'static str)>,
-    /// The task it is for, as far as it is known.
+    /// The id of its task, or the id that its function name tells.
     task: String,
 }
 
-/// Solvers to merge, each with an id of its own.
+/// Solvers to merge, each with a unique id.
 #[derive(Clone, Debug, Default)]
 pub struct DonorPool {
     donors: Vec<PooledDonor>,
-    /// Functions that cannot be merged, and why, for people.
+    /// Functions that cannot be merged, each with the reason in words.
     pub left_out: Vec<String>,
-    /// Functions whose task is not among the tasks.
+    /// Names of functions whose task is not among the tasks.
     pub without_task: Vec<String>,
-    /// Ids that got a number, since another solver of the task has the id.
+    /// Ids with an added number, because another solver of the task has the id.
     pub renamed: Vec<String>,
 }
 
 impl DonorPool {
-    /// Every solver that can be merged. With tasks, the largest task goes first when they are
-    /// merged.
+    /// Collects every solver that can be merged. If tasks are given, the solver of the largest task
+    /// is merged first.
     pub fn new(solvers: &Solvers, tasks: Option<&Tasks>) -> Result<DonorPool> {
         let mut pool = DonorPool::default();
         let mut ids = DonorIds::default();
@@ -104,8 +104,8 @@ impl DonorPool {
         }
     }
 
-    /// Keeps the solvers of one task or of all, and of these `count` by chance or all. The same
-    /// seed keeps the same ones.
+    /// Keeps the solvers of one task or of all, and of these a random selection of `count`, or all.
+    /// The same seed selects the same solvers.
     pub fn pick(
         mut self,
         task: Option<&str>,
@@ -136,14 +136,14 @@ impl DonorPool {
         })?;
         let mut picked: Vec<String> = picked.into_iter().map(|donor| donor.id).collect();
         picked.reverse();
-        // Those that are picked keep their order.
+        // The selected donors keep their order.
         self.donors
             .retain(|donor| picked.pop_if(|next| *next == donor.id).is_some());
         Ok(self)
     }
 
-    /// Adds mutants: typed changes by chance, made of the donors in turns. Returns how many there
-    /// are; short solvers have few.
+    /// Adds mutants: donors with random, well-typed changes, one donor after the other in turn.
+    /// Returns their number, which may be below `count` because short solvers have few mutants.
     pub fn add_mutants(&mut self, count: usize, seed: u64) -> usize {
         if !self.is_uniform() {
             return 0;
@@ -168,35 +168,35 @@ impl DonorPool {
         made
     }
 
-    /// The donors.
+    /// Returns the donors.
     pub fn iter(&self) -> std::slice::Iter<'_, PooledDonor> {
         self.donors.iter()
     }
 
-    /// The number of donors.
+    /// Returns the number of donors.
     pub fn len(&self) -> usize {
         self.donors.len()
     }
 
-    /// Returns whether there is no donor.
+    /// Returns whether there are no donors.
     pub fn is_empty(&self) -> bool {
         self.donors.is_empty()
     }
 
-    /// The dialect of the first donor.
+    /// Returns the dialect of the first donor.
     pub fn dialect(&self) -> Dialect {
         let first = self.donors.first();
         first.map_or(Dialect::default(), |donor| donor.program.dialect())
     }
 
-    /// Returns whether all donors are of one dialect, as they have to be.
+    /// Returns whether all donors have the same dialect, as merging requires.
     pub fn is_uniform(&self) -> bool {
         let mut donors = self.donors.iter();
         donors.all(|donor| donor.program.dialect() == self.dialect())
     }
 
-    /// Merges the donors, each compared by every differ. Without a form, steps are written in the
-    /// form that suits the dialect.
+    /// Merges the donors, and scores each with every differ. Without a form, the form that suits
+    /// the dialect is used.
     pub fn merge(&self, differs: &DifferSet, form: Option<Form>) -> Result<MergedBatt> {
         let form = match (self.dialect(), form) {
             (_, Some(Form::Plain)) => Form::Plain,
@@ -232,7 +232,7 @@ impl DonorPool {
     }
 }
 
-/// Merges all solvers with the differs that are built in.
+/// Merges all solvers with the built-in differs.
 pub fn merge(solvers: &Solvers, tasks: Option<&Tasks>) -> Result<MergedBatt> {
     let donors = DonorPool::new(solvers, tasks)?;
     donors.merge(&DifferSet::built_in(donors.dialect()), None)
@@ -243,14 +243,14 @@ pub fn merge(solvers: &Solvers, tasks: Option<&Tasks>) -> Result<MergedBatt> {
 pub struct MergedBatt {
     /// The batt.
     pub batt: Batt,
-    /// What merging came to.
+    /// The counts of the merge.
     pub stats: MergeStats,
-    /// How its steps are written.
+    /// The form in which its steps are written.
     pub form: Form,
 }
 
 impl MergedBatt {
-    /// The Python text.
+    /// Returns the Python text.
     pub fn text(&self) -> String {
         write_batt(&self.batt, self.form)
     }
@@ -266,13 +266,13 @@ impl MergedBatt {
     }
 }
 
-/// The JSON form of a batt file: loading looks for it there.
+/// Returns the path of the JSON form of a batt file. Loading looks for it there.
 pub fn json_beside(path: &Path) -> PathBuf {
     path.with_extension("json")
 }
 
-/// Refuses a target for [`MergedBatt::save`] that would replace an input file or JSON of another
-/// kind.
+/// Checks a target of [`MergedBatt::save`]. Refuses a target that would replace an input file, or a
+/// JSON file of another kind.
 pub fn check_target<'p>(path: &Path, read: impl IntoIterator<Item = &'p Path>) -> Result<()> {
     let json = json_beside(path);
     if json == path {
@@ -298,24 +298,25 @@ pub fn check_target<'p>(path: &Path, read: impl IntoIterator<Item = &'p Path>) -
     Ok(())
 }
 
-/// The dialect that a batt's text is taken for when it is read again.
+/// Returns the dialect that a parser detects in a batt's text.
 pub fn dialect_of_text(text: &str) -> Dialect {
     BattFile::parse(text, "batt", None).dialect
 }
 
-/// A solver cut out of a batt, in canonical form.
+/// A solver extracted from a batt, in canonical form.
 #[derive(Clone, Debug)]
 pub struct ExtractedSolver {
     /// The program.
     pub program: Program,
-    /// The hash of what it computes.
+    /// The structural hash of the program.
     pub hash: String,
-    /// The text of a solver file, the hash in a comment.
+    /// The text of a solver file, with the hash in a comment.
     pub source: String,
 }
 
 impl ExtractedSolver {
-    /// Prints the program. Reading it again shows whether its name can be a name.
+    /// Prints the program and parses the text again, which fails if the name is not a valid
+    /// function name.
     fn new(program: Program) -> Result<ExtractedSolver> {
         let hash = structural_hash(&program);
         let source = format!("# hash {hash}\n{}", print_file([&program]));
@@ -333,13 +334,13 @@ impl ExtractedSolver {
         })
     }
 
-    /// The dialect that the text is taken for when it is read again.
+    /// Returns the dialect that a parser detects in the text.
     pub fn dialect_of_text(&self) -> Dialect {
         SolverFile::parse(&self.source, "").dialect
     }
 }
 
-/// Cuts out the solver behind a step.
+/// Extracts the solver that computes a step.
 pub fn extract_step(batt: &Batt, number: u32, name: &str) -> Result<ExtractedSolver> {
     let program = card::extract(batt, number, name).map_err(|error| {
         let ExtractError::NoSuchStep { .. } = error;
@@ -356,8 +357,8 @@ pub fn extract_step(batt: &Batt, number: u32, name: &str) -> Result<ExtractedSol
     ExtractedSolver::new(program)
 }
 
-/// Cuts out the solver behind the first candidate of a donor. By default its name is `solve_` and
-/// the donor.
+/// Extracts the solver that computes the first candidate of a donor. Its default name is `solve_`
+/// followed by the donor's id.
 pub fn extract_donor(batt: &Batt, donor: &str, name: Option<&str>) -> Result<ExtractedSolver> {
     let Some(output) = candidates_of(batt, donor).next() else {
         let donors = || batt.outputs.iter().map(|output| output.donor.as_str());
@@ -378,26 +379,26 @@ pub fn extract_donor(batt: &Batt, donor: &str, name: Option<&str>) -> Result<Ext
     extract_value(batt, &output.value, &name)
 }
 
-/// The candidates of a donor.
+/// Returns the candidates of a donor.
 pub fn candidates_of<'b>(batt: &'b Batt, donor: &str) -> impl Iterator<Item = &'b Output> {
     batt.outputs
         .iter()
         .filter(move |output| output.donor == donor)
 }
 
-/// Cuts out the solver behind a value of a batt, such as that of a candidate.
+/// Extracts the solver that computes a value of a batt, such as that of a candidate.
 pub fn extract_value(batt: &Batt, value: &Operand, name: &str) -> Result<ExtractedSolver> {
     ExtractedSolver::new(card::extract_value(batt, value, name))
 }
 
-/// A function name for the solver of a donor, by which `batt run` finds its task.
+/// Returns a function name for the solver of a donor, from which `batt run` can tell the task.
 fn function_name(donor: &str) -> String {
     let word = |c: char| if c.is_ascii_alphanumeric() { c } else { '_' };
     let donor: String = donor.chars().map(word).collect();
     format!("solve_{donor}")
 }
 
-/// The size of a task: the cells of all its grids.
+/// Returns the size of a task: the number of cells in all its grids.
 fn cells(task: &Task) -> usize {
     let pairs = task.pairs().map(|(_, pair)| {
         let output = pair.output.as_ref().map_or(0, |grid| grid.cells().len());

@@ -1,4 +1,4 @@
-//! How a caller follows long work and ends it early.
+//! Progress and cancellation of long work.
 
 use std::fmt;
 use std::sync::Arc;
@@ -6,18 +6,18 @@ use std::time::{Duration, Instant};
 
 use batt_engine::Cancel;
 
-/// How far long work has come.
+/// The progress of long work.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Progress {
-    /// Items that are done.
+    /// The number of items that are done.
     pub done: usize,
-    /// Items there are.
+    /// The number of all items.
     pub total: usize,
 }
 
 type Listener = Arc<dyn Fn(Progress) + Send + Sync>;
 
-/// Follows long work and ends it early. Clones share the cancellation.
+/// Observes long work and ends it early. Clones share the cancellation.
 ///
 /// ```
 /// use std::time::Duration;
@@ -36,24 +36,24 @@ pub struct Control {
 }
 
 impl Control {
-    /// Work without a deadline, and without a listener for its progress.
+    /// Creates a control without a deadline and without a progress listener.
     pub fn new() -> Control {
         Control::default()
     }
 
-    /// Uses a cancellation token that the caller already has.
+    /// Sets the cancellation token.
     pub fn with_cancel(mut self, cancel: Cancel) -> Control {
         self.cancel = cancel;
         self
     }
 
-    /// Ends the work at a moment.
+    /// Sets a deadline that ends the work.
     pub fn deadline(mut self, deadline: Instant) -> Control {
         self.cancel = self.cancel.with_deadline(deadline);
         self
     }
 
-    /// Ends the work after some time. A time beyond all clocks is no limit.
+    /// Sets a deadline after some time. A time that overflows the clock sets no deadline.
     pub fn deadline_in(self, time: Duration) -> Control {
         match Instant::now().checked_add(time) {
             Some(deadline) => self.deadline(deadline),
@@ -61,14 +61,14 @@ impl Control {
         }
     }
 
-    /// Calls a function now and then while the work goes on, from the thread that asked for the
+    /// Sets a function that is called now and then during the work, on the thread that started the
     /// work.
     pub fn on_progress(mut self, listener: impl Fn(Progress) + Send + Sync + 'static) -> Control {
         self.progress = Some(Arc::new(listener));
         self
     }
 
-    /// The token that ends this work.
+    /// Returns the token that ends the work.
     pub fn cancel_token(&self) -> Cancel {
         self.cancel.clone()
     }
@@ -92,7 +92,7 @@ impl Control {
         &self.cancel
     }
 
-    /// Tells the listener how far the work has come.
+    /// Reports progress to the listener.
     pub(crate) fn report(&self, done: usize, total: usize) {
         if let Some(listener) = &self.progress {
             listener(Progress { done, total });

@@ -1,4 +1,4 @@
-//! Devices: which to use, and opening them.
+//! Devices: choosing and opening them.
 
 mod self_test;
 
@@ -14,18 +14,18 @@ use batt_engine::device::{Device, DeviceError, DeviceOptions};
 pub use self::self_test::SelfTest;
 use crate::error::{Error, Result};
 
-/// The fewest runs for which [`DeviceChoice::Auto`] uses devices.
+/// The number of runs from which [`DeviceChoice::Auto`] uses devices.
 ///
 /// Measured on one H200 beside 16 cores (`docs/performance.md`): opening a GPU takes 0.1 to 0.4 s,
-/// and 1,400,000 runs then take 1.5 s instead of 2.5 s, 0.7 µs less for each run. The GPU makes up
-/// for being opened after 150,000 to 600,000 runs.
+/// and 1,400,000 runs then take 1.5 s instead of 2.5 s, 0.7 µs less for each run. So opening the
+/// GPU pays off after 150,000 to 600,000 runs.
 pub const RUNS_WORTH_A_DEVICE: usize = 500_000;
 
-/// Logical devices on each GPU where the caller names none: one computes while the results of
-/// another are copied.
+/// The number of logical devices on each GPU if the caller names no GPU. One computes while the
+/// results of the other are copied.
 const LOGICAL_PER_GPU: usize = 2;
 
-/// Where to run. As text: `auto`, `cpu`, `cuda`, `cuda:0`, `cuda:0,1` or `emulated`.
+/// The choice of where to run. As text: `auto`, `cpu`, `cuda`, `cuda:0`, `cuda:0,1` or `emulated`.
 ///
 /// ```
 /// use batt::DeviceChoice;
@@ -36,25 +36,25 @@ const LOGICAL_PER_GPU: usize = 2;
 /// ```
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub enum DeviceChoice {
-    /// On all GPUs if there are any and the work is large enough ([`RUNS_WORTH_A_DEVICE`]), else on
+    /// All GPUs if there are any and the work is large enough ([`RUNS_WORTH_A_DEVICE`]), otherwise
     /// the CPU.
     #[default]
     Auto,
-    /// On the cores of the CPU.
+    /// The cores of the CPU.
     Cpu,
-    /// On the GPUs with these numbers, or on all if none is named. A GPU named twice is two logical
+    /// The GPUs with these numbers; empty for all GPUs. Naming a GPU twice makes two logical
     /// devices.
     Cuda(Vec<usize>),
-    /// On the emulated device, for tests. Needs the feature `emulated`.
+    /// The emulated device, for tests. Needs the feature `emulated`.
     Emulated,
 }
 
 impl DeviceChoice {
-    /// The forms that [`DeviceChoice::from_str`] understands.
+    /// The forms that [`DeviceChoice::from_str`] accepts.
     pub const FORMS: &str = "auto|cpu|cuda[:N,...]|emulated";
 }
 
-/// A text that names no device.
+/// A text that is not a [`DeviceChoice`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("write auto, cpu, cuda, cuda:0, cuda:0,1 or emulated")]
 pub struct DeviceChoiceError;
@@ -106,17 +106,16 @@ pub struct Devices {
 }
 
 impl Devices {
-    /// Returns no devices: everything runs on the CPU.
+    /// Returns an empty set: the CPU runs everything.
     pub fn none() -> Devices {
         Devices::default()
     }
 
     /// Opens the chosen devices for a number of runs within limits. `threads` is the number of
-    /// threads an emulated device may use, by default one per core.
+    /// threads that an emulated device may use; `None` uses one per core.
     ///
-    /// Returns no devices where the CPU is the choice, where `Auto` finds no GPU or too few runs,
-    /// and where a device cannot keep the limits. [`Devices::notes`] says what the user should
-    /// know.
+    /// Returns no devices if the CPU is chosen, if `Auto` finds no GPU or too few runs, or if a
+    /// device cannot keep the limits. [`Devices::notes`] says what the user should know.
     pub fn open(
         choice: &DeviceChoice,
         runs: usize,
@@ -139,29 +138,29 @@ impl Devices {
             DeviceChoice::Cuda(numbers) => Ok(Devices::cuda(numbers)?),
             DeviceChoice::Auto => match Devices::cuda(&[]) {
                 Ok(devices) => Ok(devices),
-                // A machine without a GPU is nothing to talk about.
+                // A missing GPU is no reason for a note.
                 Err(DeviceError::Missing(_)) => Ok(Devices::none()),
                 Err(error) => Ok(Devices::on_cpu(error)),
             },
         }
     }
 
-    /// What the user should know about opening them, such as why the CPU runs everything.
+    /// Returns notes for the user about opening the devices, such as why the CPU runs everything.
     pub fn notes(&self) -> &[String] {
         &self.notes
     }
 
-    /// The names of the devices, for reports.
+    /// Returns the names of the devices, for reports.
     pub fn names(&self) -> Vec<String> {
         self.devices.iter().map(|device| device.name()).collect()
     }
 
-    /// What the compiler made of the device code, for each GPU.
+    /// Returns facts about the compiled device code of each GPU.
     pub fn kernels(&self) -> &[KernelFacts] {
         &self.kernels
     }
 
-    /// The number of logical devices.
+    /// Returns the number of logical devices.
     pub fn len(&self) -> usize {
         self.devices.len()
     }
@@ -171,7 +170,7 @@ impl Devices {
         self.devices.is_empty()
     }
 
-    /// No devices, with the reason.
+    /// Returns an empty set with the reason as a note.
     fn on_cpu(why: impl fmt::Display) -> Devices {
         Devices {
             notes: vec![format!("{why}; the CPU runs everything")],
@@ -179,7 +178,7 @@ impl Devices {
         }
     }
 
-    /// GPUs with these numbers, or all.
+    /// Opens the GPUs with these numbers, or all.
     fn cuda(numbers: &[usize]) -> Result<Devices, DeviceError> {
         let all: Vec<usize>;
         let numbers = match numbers {
@@ -206,7 +205,7 @@ impl Devices {
 
     #[cfg(feature = "emulated")]
     fn emulated(threads: Option<NonZeroUsize>) -> Result<Devices> {
-        /// The variable that says which launches of the emulated device fail, and how.
+        /// The environment variable that lists which launches of the emulated device fail, and how.
         const FAULTS: &str = "BATT_DEVICE_FAULTS";
 
         let threads = threads.or_else(|| std::thread::available_parallelism().ok());
@@ -257,23 +256,23 @@ impl fmt::Debug for Devices {
     }
 }
 
-/// A run whose result on a device differs from the CPU's: a bug, with all that a report of it
-/// needs.
+/// A run whose result on a device differs from the CPU's. This is a bug in Batt; the fields contain
+/// everything that a bug report needs.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct DeviceBug {
-    /// What ran, on what.
+    /// The solver or batt, the task and the pair.
     pub place: String,
     /// The program.
     pub program: String,
-    /// Its input.
+    /// The input of the run.
     pub input: String,
-    /// The result of the CPU, which counts.
+    /// The result of the CPU, which was used.
     pub cpu: String,
     /// The result of the device.
     pub device: String,
 }
 
-/// Looks at the GPUs of this machine, the driver, the compiler and the cache of compiled kernels.
+/// Examines the GPUs of this machine, the driver, the compiler and the cache of compiled kernels.
 ///
 /// ```
 /// for (gpu, _) in &batt::survey().devices {
@@ -284,7 +283,7 @@ pub fn survey() -> Survey {
     Survey::new(&Places::from_env(), &Cache::from_env())
 }
 
-/// Deletes the compiled kernels that are kept on disk. Returns their folder and what was in it.
+/// Deletes the cached kernels from the disk. Returns the folder and its former contents.
 pub fn clear_kernels() -> Result<(Option<PathBuf>, Contents)> {
     let cache = Cache::from_env();
     let folder = cache.folder().map(ToOwned::to_owned);

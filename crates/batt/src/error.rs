@@ -1,4 +1,4 @@
-//! The one error type of the library.
+//! The error type of the library.
 
 use std::fmt;
 use std::io;
@@ -12,10 +12,10 @@ use batt_lang::card::CardError;
 use batt_reference::ReferenceError;
 use batt_results::{ResultsError, io_hint, io_message};
 
-/// What a call of the library returns.
+/// The result type of the library.
 pub type Result<T, E = Error> = std::result::Result<T, E>;
 
-/// Why a call could not do its work. [`Error::hint`] says what to do about it.
+/// An error of the library. [`Error::hint`] says what to do.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {
@@ -25,16 +25,16 @@ pub enum Error {
     /// A solver or batt file cannot be loaded.
     #[error(transparent)]
     Source(SourceError),
-    /// The archive cannot do what it was asked to do.
+    /// The archive cannot be opened, read or written.
     #[error(transparent)]
     Archive(#[from] ArchiveError),
-    /// An evolution cannot begin or go on.
+    /// An evolution cannot start or continue.
     #[error(transparent)]
     Evolve(EvolveError),
     /// A device cannot be opened.
     #[error(transparent)]
     Device(#[from] DeviceError),
-    /// A comparison with Python cannot be made.
+    /// A comparison with Python cannot run.
     #[error(transparent)]
     Reference(#[from] ReferenceError),
     /// Results cannot be written or resumed.
@@ -46,11 +46,11 @@ pub enum Error {
     /// A file cannot be read or written.
     #[error("cannot {doing} {}: {}", path.display(), io_message(source))]
     File {
-        /// What was tried: "read", "write".
+        /// The attempted action: "read", "write".
         doing: &'static str,
         /// The file.
         path: PathBuf,
-        /// What the system says.
+        /// The system's error.
         source: io::Error,
     },
     /// The system gives no thread.
@@ -67,7 +67,7 @@ pub enum Error {
 }
 
 impl Error {
-    /// A request that cannot be carried out, and what to do about it.
+    /// Creates an error about an invalid request.
     pub(crate) fn request(message: impl fmt::Display, hint: impl Into<String>) -> Error {
         Error::Request {
             message: message.to_string(),
@@ -75,7 +75,7 @@ impl Error {
         }
     }
 
-    /// A file that cannot be read or written.
+    /// Creates an error about a file that cannot be read or written.
     pub(crate) fn file(doing: &'static str, path: &Path, source: io::Error) -> Error {
         Error::File {
             doing,
@@ -84,7 +84,7 @@ impl Error {
         }
     }
 
-    /// What the user can do about it.
+    /// Returns what the user can do about the error.
     pub fn hint(&self) -> String {
         match self {
             Error::Tasks(error) => error.hint().to_string(),
@@ -125,7 +125,7 @@ impl From<EvolveError> for Error {
     }
 }
 
-/// `1 task`, `2 tasks`.
+/// Returns a count with its noun: `1 task`, `2 tasks`.
 pub(crate) fn counted(n: usize, noun: &str) -> String {
     match n {
         1 => format!("1 {noun}"),

@@ -1,10 +1,10 @@
-//! Evolution: new solvers from old ones.
+//! Evolution: makes new solvers from old ones.
 //!
 //! ```
 //! use batt::evolve::{Evolve, EvolveEvent, HoldOut};
 //! use batt::{Control, Solvers, Tasks};
 //!
-//! // Finds solvers of two embedded puzzles again, with the solvers of the others to learn from.
+//! // Evolves solvers of two embedded puzzles from the solvers of the other puzzles.
 //! let report = Evolve::new(&Tasks::embedded())
 //!     .solvers(&Solvers::embedded())
 //!     .hold_out(HoldOut::Exactly(2))
@@ -42,7 +42,7 @@ use crate::error::Result;
 use crate::solvers::Solvers;
 use crate::tasks::Tasks;
 
-/// An evolution that is about to run: which tasks, from which solvers, and how.
+/// An evolution that can be configured and run.
 #[derive(Clone, Debug)]
 pub struct Evolve {
     tasks: Tasks,
@@ -52,7 +52,7 @@ pub struct Evolve {
 }
 
 impl Evolve {
-    /// Evolves solvers of tasks on the CPU until nothing is left to find.
+    /// Creates an evolution of all tasks, on the CPU, that runs until all tasks are done.
     pub fn new(tasks: &Tasks) -> Evolve {
         Evolve {
             tasks: tasks.clone(),
@@ -68,20 +68,20 @@ impl Evolve {
         self
     }
 
-    /// Learns from solvers. Their names say which tasks they belong to.
+    /// Adds solvers to learn from. Their names tell the tasks to which they belong.
     pub fn solvers(mut self, solvers: &Solvers) -> Evolve {
         let programs = solvers.functions().map(|(program, _)| program.clone());
         self.solvers.extend(programs);
         self
     }
 
-    /// Learns from an archive and saves to it. It is created if it is missing.
+    /// Sets an archive to learn from and to save to. It is created if it is missing.
     pub fn archive(mut self, path: impl AsRef<Path>) -> Evolve {
         self.options.archive = Some(path.as_ref().to_owned());
         self
     }
 
-    /// Goes on with the last run of the archive on the same tasks, if there is one.
+    /// Resumes the last run of the archive on the same tasks, if there is one.
     pub fn resume(mut self) -> Evolve {
         self.options.resume = true;
         self
@@ -93,25 +93,26 @@ impl Evolve {
         self
     }
 
-    /// Holds solvers out, and evolves only the tasks they belong to.
+    /// Holds out the solvers of some tasks, and evolves only these tasks.
     pub fn hold_out(mut self, hold_out: HoldOut) -> Evolve {
         self.options.hold_out = hold_out;
         self
     }
 
-    /// Compares the solutions with the test outputs once evolution is over.
+    /// Compares the solutions with the test outputs at the end.
     pub fn report_tests(mut self) -> Evolve {
         self.options.report_tests = true;
         self
     }
 
-    /// Sets the seed of all chance. The same seed, data and generations give the same solvers.
+    /// Sets the seed of all random choices. The same seed, data and generations give the same
+    /// solvers.
     pub fn seed(mut self, seed: u64) -> Evolve {
         self.options.seed = Some(seed);
         self
     }
 
-    /// Ends after a number of generations.
+    /// Ends the run after this number of generations.
     pub fn generations(mut self, count: u64) -> Evolve {
         self.options.generations = Some(count);
         self
@@ -123,13 +124,13 @@ impl Evolve {
         self
     }
 
-    /// Sets the offspring of each population in a generation; 0 for a good number.
+    /// Sets the number of offspring of each population in a generation; 0 uses the default.
     pub fn offspring(mut self, count: usize) -> Evolve {
         self.options.offspring = NonZeroUsize::new(count);
         self
     }
 
-    /// Fixes how often each kind of change is tried.
+    /// Fixes the weights of the kinds of mutation.
     pub fn weights(mut self, weights: Weights) -> Evolve {
         self.options.weights = Some(weights);
         self
@@ -141,32 +142,32 @@ impl Evolve {
         self
     }
 
-    /// Uses more differs than the built-in ones for the closeness of outputs.
+    /// Adds differs to the built-in ones for the closeness of outputs.
     pub fn differs(mut self, differs: impl IntoIterator<Item = Program>) -> Evolve {
         self.options.differs.extend(differs);
         self
     }
 
-    /// Sets the dialect of all programs, by default that of the first solver.
+    /// Sets the dialect of all programs. The default is that of the first solver.
     pub fn dialect(mut self, dialect: Dialect) -> Evolve {
         self.options.dialect = Some(dialect);
         self
     }
 
-    /// Sets the number of threads, by default one per core.
+    /// Sets the number of threads. The default is one per core.
     pub fn threads(mut self, threads: NonZeroUsize) -> Evolve {
         self.options.threads = Some(threads);
         self
     }
 
-    /// Chooses where offspring run.
+    /// Chooses the device for offspring.
     pub fn device(mut self, device: DeviceChoice) -> Evolve {
         self.device = device;
         self
     }
 
-    /// Evolves until nothing is left to find, the generations are done, or `control` ends the run.
-    /// Then everything found is saved. The listener hears what happens.
+    /// Evolves until all tasks are done, the generations are done, or `control` ends the run. Then
+    /// everything found is saved. `listener` gets the events of the run.
     pub fn run(
         self,
         control: &Control,

@@ -1,16 +1,16 @@
-//! Files that are written as a whole or not at all.
+//! Atomic writing of files.
 
 use std::path::Path;
 
 use crate::error::Result;
 
-/// Writes a file, replacing one that may be there. A full disk or a crash leaves the old one as it
-/// was.
+/// Writes a file, or replaces it, atomically. A full disk or a crash leaves the old file unchanged.
 pub fn replace(target: &Path, text: &str) -> Result<()> {
     Ok(batt_results::replace(target, text)?)
 }
 
-/// Refuses a target that is one of the input files: a typing error must not cost a file.
+/// Refuses a target that is one of the input files, so that a typing error does not destroy an
+/// input.
 pub fn check_not_read<'p>(target: &Path, read: impl IntoIterator<Item = &'p Path>) -> Result<()> {
     Ok(batt_results::check_not_read(target, read)?)
 }

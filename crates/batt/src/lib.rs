@@ -1,8 +1,8 @@
-//! Runs, merges, evolves and submits ARC solvers, with the answers CPython gives.
+//! Runs, merges, evolves and submits ARC solvers, with the answers that CPython gives.
 //!
-//! This crate is the entrance to the library. It composes the other crates of the workspace and
-//! adds what every user of them needs: owned types that can be shared between threads, one error
-//! type, cancellation, deadlines and progress. It never prints and never exits.
+//! This crate is the entry point of the library. It combines the other crates of the workspace and
+//! adds what every user needs: owned types that can be shared between threads, one error type,
+//! cancellation, deadlines and progress. It never prints and never exits.
 //!
 //! ```text
 //!   Tasks ──┬── run ─────> RunReport: verdicts, values, errors
@@ -12,7 +12,7 @@
 //!           └── Candidates <────────────────────────┘ ──> Submission
 //! ```
 //!
-//! The whole journey, on the puzzles that come with the library:
+//! A complete example with the puzzles that come with the library:
 //!
 //! ```
 //! use batt::archive::Archive;
@@ -23,7 +23,7 @@
 //!
 //! # let folder = tempfile::tempdir().unwrap();
 //! # let folder = folder.path();
-//! // Load: your own are `Tasks::load("data/training")` and `Solvers::load(["solvers.py"], None)`.
+//! // Load. For your own files use `Tasks::load("data/training")` and `Solvers::load`.
 //! let (tasks, solvers) = (Tasks::embedded(), Solvers::embedded());
 //! let control = Control::new().deadline_in(std::time::Duration::from_secs(300));
 //!
@@ -36,11 +36,11 @@
 //! })?;
 //! assert_eq!(report.summary.tasks(), (65, 65));
 //!
-//! // Merge the solvers into one program, a batt, that computes once what they share.
+//! // Merge the solvers into one program, a batt, that computes shared steps once.
 //! let merged = card::merge(&solvers, Some(&tasks))?;
 //! assert!(merged.stats.after < merged.stats.before);
 //!
-//! // Run the batt on every input of every task. An interrupted run goes on from its results file.
+//! // Run the batt on every input of every task. An interrupted run continues.
 //! let results = Mega::new(&Batts::from(merged.batt), &tasks)
 //!     .write_to(folder.join("results.jsonl"), Existing::Resume)
 //!     .run(&control)?;
@@ -60,7 +60,7 @@
 //!         }
 //!     })?;
 //!
-//! // Answer the tests with the best solvers of the archive, then with ours.
+//! // Answer the tests with the best archived solvers, then with the given ones.
 //! let mut candidates = Candidates::archived(&tasks, &Archive::open_existing(&archive)?)?;
 //! candidates.add_solvers(&solvers);
 //! let fillers = Submission::fillers(&tasks);
@@ -71,7 +71,7 @@
 //! # Ok::<(), batt::Error>(())
 //! ```
 //!
-//! `examples/` has small programs for each part.
+//! `examples/` has a small program for each part.
 
 pub mod archive;
 mod batts;

@@ -61,7 +61,7 @@ enum Output {
 }
 
 impl Mega {
-    /// All batts on all tasks, with default limits, on all cores.
+    /// Creates a request for all batts on all tasks, with default limits, on all cores.
     pub fn new(batts: &Batts, tasks: &Tasks) -> Mega {
         Mega {
             batts: batts.clone(),
@@ -74,62 +74,62 @@ impl Mega {
         }
     }
 
-    /// Sets the limits of each run. By default a run may take a minute.
+    /// Sets the limits of each run. The default time limit is a minute.
     pub fn limits(mut self, limits: Limits) -> Mega {
         self.options.limits = limits;
         self
     }
 
-    /// Sets the number of threads; `None` for one per core.
+    /// Sets the number of threads; `None` uses one per core.
     pub fn threads(mut self, threads: Option<NonZeroUsize>) -> Mega {
         self.options.threads = threads;
         self
     }
 
-    /// Sets how many samples may be under way or waiting for their turn, which bounds memory;
-    /// `None` to choose it from what runs cost.
+    /// Sets how many runs may be in progress or waiting for delivery, which bounds memory; `None`
+    /// chooses it by the measured cost of runs.
     pub fn batch_size(mut self, size: Option<NonZeroUsize>) -> Mega {
         self.options.batch_size = size;
         self
     }
 
-    /// Sets what becomes of a step that fails; `None` for what each batt was made for.
+    /// Sets the mode for failing steps; `None` uses the mode of each batt.
     pub fn on_error(mut self, mode: Option<OnError>) -> Mega {
         self.on_error = mode;
         self
     }
 
-    /// Sets where [`Mega::run`] runs. The default is the CPU.
+    /// Sets the device for [`Mega::run`]. The default is the CPU.
     pub fn device(mut self, choice: DeviceChoice) -> Mega {
         self.device = choice;
         self
     }
 
-    /// Sets the share of the runs finished on devices that the CPU does again, to compare: 0 to 1.
+    /// Sets the share of runs, 0 to 1, that devices complete and the CPU repeats for comparison.
     pub fn verify(mut self, share: f64) -> Mega {
         self.options.device.verify = share;
         self
     }
 
-    /// Sets how much the lines of results say.
+    /// Sets the detail of result lines.
     pub fn detail(mut self, detail: Detail) -> Mega {
         self.detail = detail;
         self
     }
 
-    /// Writes a line of JSON for each run to a file; a `.parquet` file gets a table instead.
+    /// Writes a JSON line for each run to a file, or a table if the file name ends in `.parquet`.
     pub fn write_to(mut self, path: impl Into<PathBuf>, existing: Existing) -> Mega {
         self.output = Output::File(path.into(), existing);
         self
     }
 
-    /// Hands the line of each run to a writer as soon as it is there.
+    /// Passes the line of each run to a writer, in order, at least twice a second.
     pub fn lines_to(mut self, writer: impl Write + Send + 'static) -> Mega {
         self.output = Output::Writer(Box::new(writer));
         self
     }
 
-    /// Runs everything that is not done yet. Cancelled, it returns what it has.
+    /// Runs everything that is not done yet. After a cancellation it returns the results so far.
     pub fn run(self, control: &Control) -> Result<MegaSummary> {
         let (choice, limits, threads) = (
             self.device.clone(),
@@ -141,7 +141,7 @@ impl Mega {
         run.finish(&mut devices, control)
     }
 
-    /// Opens the output and reads what an earlier run left there.
+    /// Opens the output and reads the results of an earlier run.
     pub fn begin(mut self) -> Result<MegaRun> {
         let mut places = Vec::new();
         for (at, task) in self.tasks.iter().enumerate() {
@@ -174,7 +174,7 @@ impl Mega {
     }
 }
 
-/// A mega-batch whose output is open.
+/// A mega-batch with an open output.
 pub struct MegaRun {
     mega: Mega,
     /// The task and the pair of each sample.
@@ -182,29 +182,29 @@ pub struct MegaRun {
     writers: Vec<LineWriter>,
     sink: ResultSink,
     tally: DonorTally,
-    /// What earlier runs came to.
+    /// The totals, at first those of an earlier, interrupted run.
     totals: MegaTotals,
-    /// The size of the file, if all runs were done before.
+    /// The size of the file, if an earlier run has finished it.
     finished: Option<u64>,
 }
 
 impl MegaRun {
-    /// The number of runs: every batt on every sample.
+    /// Returns the number of runs: every batt on every sample.
     pub fn planned(&self) -> usize {
         self.mega.batts.len() * self.places.len()
     }
 
-    /// The number of runs that an earlier, interrupted run has done.
+    /// Returns the number of runs that an earlier, interrupted run has done.
     pub fn resumed(&self) -> usize {
         self.totals.runs
     }
 
-    /// The number of runs still to do.
+    /// Returns the number of runs still to do.
     pub fn remaining(&self) -> usize {
         self.planned() - self.resumed().min(self.planned())
     }
 
-    /// Returns whether an earlier run of the same settings has finished the file.
+    /// Returns whether an earlier run with the same settings has finished the file.
     pub fn was_finished(&self) -> bool {
         self.finished.is_some()
     }
@@ -222,7 +222,8 @@ impl MegaRun {
         }
     }
 
-    /// What the results depend on, by the names of the options: resuming asks for the same.
+    /// Returns the settings on which the results depend, by the names of the options. Resuming
+    /// requires the same settings.
     fn settings(&self) -> RunSettings {
         let limits = &self.mega.options.limits;
         let batts = || self.mega.batts.iter();
@@ -247,18 +248,18 @@ impl MegaRun {
         ])
     }
 
-    /// The batt and the sample of a run.
+    /// Returns the batt and the sample of a run.
     fn run_at(&self, at: usize) -> (usize, usize) {
         (at / self.places.len(), at % self.places.len())
     }
 
-    /// The id of the task and the name of the pair of a sample.
+    /// Returns the id of the task and the name of the pair of a sample.
     fn place(&self, sample: usize) -> (&str, String) {
         let (task, pair) = self.places[sample];
         (&self.mega.tasks.tasks()[task].id, pair.to_string())
     }
 
-    /// Counts the line of an earlier run; `None` if it is not the line of the run of that number.
+    /// Counts a line of an earlier run. Returns `None` if it is not the line of run `at`.
     fn take_over(&mut self, at: usize, line: &str) -> Option<()> {
         let record: MegaRecord<'_> = serde_json::from_str(line).ok()?;
         if at >= self.planned() {
@@ -287,8 +288,9 @@ impl MegaRun {
         }
     }
 
-    /// Runs what is not done yet and completes the output. Cancelled, it returns what it has; the
-    /// lines that are written stay, and the same request with [`Existing::Resume`] goes on.
+    /// Runs everything that is not done yet and completes the output. After a cancellation it
+    /// returns the results so far. The written lines stay, and the same request with
+    /// [`Existing::Resume`] continues.
     pub fn finish(mut self, devices: &mut Devices, control: &Control) -> Result<MegaSummary> {
         let (resumed, planned) = (self.resumed(), self.planned());
         let (samples, tasks) = (self.places.len(), self.mega.tasks.len());
@@ -318,7 +320,7 @@ impl MegaRun {
             values: wanted && writers.iter().any(LineWriter::needs_values),
             ..self.mega.options.clone()
         };
-        // Failing to write ends this work, not everything that shares the caller's token.
+        // A child token, so that a write error cancels this work but not other work of the caller.
         let stop = control.token().child();
         let mut failed = None;
         let report = mega_on(
@@ -363,7 +365,7 @@ impl MegaRun {
         Ok(summary(totals, bytes, Some(report), bugs))
     }
 
-    /// A run that a device got wrong.
+    /// Describes a run that a device got wrong.
     fn bug(&self, mismatch: &Mismatch, samples: &[Sample<'_>]) -> DeviceBug {
         let (at, sample) = self.run_at(mismatch.run);
         let (task, pair) = self.place(sample);
@@ -400,14 +402,14 @@ impl MegaRun {
     }
 }
 
-/// What a mega-batch came to.
+/// The summary of a mega-batch.
 #[derive(Clone, Debug)]
 pub struct MegaSummary {
-    /// What all runs came to, those of earlier, interrupted runs included.
+    /// The totals of all runs, including those before an interruption.
     pub totals: MegaTotals,
-    /// The number of runs there were to do: every batt on every sample.
+    /// The number of planned runs: every batt on every sample.
     pub planned: usize,
-    /// How many of them an earlier run has done.
+    /// The number of runs that an earlier, interrupted run has done.
     pub resumed: usize,
     /// The number of samples.
     pub samples: usize,
@@ -415,7 +417,7 @@ pub struct MegaSummary {
     pub tasks: usize,
     /// The size of the finished file, if there is one.
     pub bytes: Option<u64>,
-    /// What the engine did now; `None` if an earlier run had finished everything.
+    /// The report of the engine; `None` if an earlier run had finished everything.
     pub report: Option<MegaReport>,
     /// Runs that devices got wrong.
     pub bugs: Vec<DeviceBug>,
@@ -428,7 +430,7 @@ impl MegaSummary {
     }
 }
 
-/// Every sample of every task, the demonstrations of a task first.
+/// Returns every sample of every task, the demonstrations of each task first.
 pub(crate) fn samples_of(tasks: &Tasks) -> Vec<Sample<'_>> {
     let pairs = tasks
         .iter()
@@ -436,7 +438,7 @@ pub(crate) fn samples_of(tasks: &Tasks) -> Vec<Sample<'_>> {
     pairs.collect()
 }
 
-/// All pairs of all tasks, hashed by their contents.
+/// All pairs of all tasks, for a hash of their contents.
 struct Pairs<'t>(&'t Tasks);
 
 impl Hash for Pairs<'_> {
@@ -464,7 +466,7 @@ mod tests {
     }
 
     #[test]
-    fn an_interrupted_run_goes_on_and_a_finished_one_is_left_alone() {
+    fn an_interrupted_run_resumes_and_a_finished_one_is_left_alone() {
         let (batts, tasks) = corpus();
         let folder = tempfile::tempdir().unwrap();
         let [whole, parts] = ["whole.jsonl", "parts.jsonl"].map(|name| folder.path().join(name));
@@ -505,7 +507,7 @@ mod tests {
     }
 
     #[test]
-    fn a_writer_that_fails_ends_this_work_alone() {
+    fn a_failing_writer_ends_only_its_own_work() {
         struct Full;
         impl Write for Full {
             fn write(&mut self, _: &[u8]) -> io::Result<usize> {

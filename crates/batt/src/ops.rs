@@ -6,12 +6,12 @@ use batt_dsl::{Dialect, Fault, Limits, Workspace};
 use batt_engine::Compiled;
 use batt_lang::SolverFile;
 
-/// Runs the failing example of a primitive and returns what it fails with; `None` if it never
+/// Runs the failing example of a primitive and returns its fault; `None` if the primitive never
 /// fails.
 ///
 /// ```
-/// let crop = batt::Dialect::ArcDsl.op("first").unwrap();
-/// assert!(batt::ops::failure(crop.op()).is_some());
+/// let first = batt::Dialect::ArcDsl.op("first").unwrap();
+/// assert!(batt::ops::failure(first.op()).is_some());
 /// ```
 pub fn failure(op: &Op) -> Option<Fault> {
     if op.fails.is_empty() {
@@ -25,14 +25,15 @@ pub fn failure(op: &Op) -> Option<Fault> {
     })
 }
 
-/// The primitives without a device body, each with its dialect. The CPU does runs that need them.
+/// Returns the primitives without a device body, each with its dialect. Runs that need them fall
+/// back to the CPU.
 pub fn without_device_body() -> Vec<(Dialect, &'static str)> {
     let dispatch = batt_cuda::source::VM.iter();
     let dispatch = dispatch.filter(|file| file.name == "dispatch.cuh");
     dispatch.flat_map(|file| missing(file.text)).collect()
 }
 
-/// Reads the comments in which the generator of the dispatch table lists primitives without a body.
+/// Parses the generated comments that list primitives without a device body.
 fn missing(dispatch: &'static str) -> Vec<(Dialect, &'static str)> {
     let lines = dispatch.lines();
     let names = lines.filter_map(|line| line.strip_prefix("// missing: "));

@@ -1,4 +1,4 @@
-//! Where the time of a batt goes: by primitive, by step, and along the longest chain of steps.
+//! Profiles of batts: time by primitive, by step, and along the longest chain of steps.
 
 use std::num::NonZeroUsize;
 use std::time::Duration;
@@ -17,23 +17,23 @@ use crate::error::{Error, Result};
 use crate::mega::samples_of;
 use crate::tasks::Tasks;
 
-/// How long profiling goes on where no number of samples is given.
-const ENOUGH: Duration = Duration::from_secs(5);
+/// The time that profiling takes if no number of samples is given.
+const DEFAULT_TIME: Duration = Duration::from_secs(5);
 
-/// How long one run may take at most.
-const LONGEST: Duration = Duration::from_secs(60);
+/// The longest time of one run.
+const MAX_RUN_TIME: Duration = Duration::from_secs(60);
 
-/// What to profile a batt on.
+/// Options of [`profile`] and [`profile_on`].
 #[derive(Clone, Debug, Default)]
 pub struct ProfileOptions {
-    /// Samples to run; `None` for as many as take about 5 seconds.
+    /// The number of samples to run; `None` runs as many as take about 5 seconds.
     pub samples: Option<NonZeroUsize>,
-    /// Limits of each run.
+    /// The limits of each run.
     pub limits: Limits,
 }
 
-/// Profiles a batt on the CPU, on one thread and on samples from all over the tasks, with nothing
-/// to compare with. Cancelled, it returns what it has.
+/// Profiles a batt on one thread of the CPU, without comparisons, on samples spread over the tasks.
+/// After a cancellation it returns the profile so far.
 ///
 /// ```
 /// use batt::profile::{ProfileOptions, profile};
@@ -64,8 +64,8 @@ pub fn profile(
     ))
 }
 
-/// Runs a batt on devices, which count the cycles of every primitive. The report's device part has
-/// them; it is missing where the limits allow no device.
+/// Runs a batt on devices that count the cycles of every primitive. The counts are in the device
+/// part of the report, which is missing if the limits allow no device.
 pub fn profile_on(
     batt: &Batt,
     tasks: &Tasks,
@@ -77,7 +77,7 @@ pub fn profile_on(
     let bounded = options.bound(control);
     let mega = MegaOptions {
         limits: options.limits(),
-        // As on the CPU: there is nothing to compare with, and values are not looked at.
+        // As on the CPU, nothing is compared and values are not used.
         compare: false,
         values: false,
         device: DeviceOptions {
@@ -101,7 +101,7 @@ pub fn profile_on(
     ))
 }
 
-/// The number of samples of some tasks that a profile of them runs at most.
+/// Returns the largest number of samples that a profile of some tasks runs.
 pub fn sample_count(tasks: &Tasks, options: &ProfileOptions) -> usize {
     let wanted = options.samples.map_or(usize::MAX, NonZeroUsize::get);
     wanted.min(tasks.pair_count())
@@ -110,22 +110,22 @@ pub fn sample_count(tasks: &Tasks, options: &ProfileOptions) -> usize {
 impl ProfileOptions {
     fn limits(&self) -> Limits {
         Limits {
-            time: Some(LONGEST),
+            time: Some(MAX_RUN_TIME),
             ..self.limits
         }
     }
 
-    /// The control, with a deadline where no number of samples is given.
+    /// Returns the control, with a deadline if no number of samples is given.
     fn bound(&self, control: &Control) -> Control {
         match self.samples {
             Some(_) => control.clone(),
-            None => control.clone().deadline_in(ENOUGH),
+            None => control.clone().deadline_in(DEFAULT_TIME),
         }
     }
 }
 
-/// The samples to run, in an order in which the first few come from all over the tasks: neighbours
-/// have much in common.
+/// Returns the samples to run, in an order in which the first few are spread over all tasks,
+/// because neighbouring samples are similar.
 fn chosen<'t>(tasks: &'t Tasks, options: &ProfileOptions) -> Result<Vec<Sample<'t>>> {
     let all = samples_of(tasks);
     if all.is_empty() {
@@ -138,10 +138,10 @@ fn chosen<'t>(tasks: &'t Tasks, options: &ProfileOptions) -> Result<Vec<Sample<'
     Ok(order(all.len()).take(count).map(|at| all[at]).collect())
 }
 
-/// The numbers below `n`, each far from those just before it.
+/// Returns the numbers below `n` in an order in which successive numbers are far apart.
 fn order(n: usize) -> impl Iterator<Item = usize> {
-    // Steps by the golden ratio leave no large gap; without a common divisor they reach every
-    // number.
+    // Steps of about the golden ratio leave no large gap. A step without a common divisor with `n`
+    // reaches every number.
     let golden = (n as f64 * 0.618_034) as usize;
     let step = (golden.max(1)..).find(|&step| gcd(step, n) == 1);
     let step = step.unwrap_or(1);

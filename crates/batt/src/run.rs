@@ -1,4 +1,4 @@
-//! Runs: solvers on tasks, compared with the known outputs.
+//! Runs solvers on tasks and compares the results with the known outputs.
 
 use std::io::{self, Write};
 use std::num::NonZeroUsize;
@@ -18,18 +18,18 @@ use crate::error::{Error, Result, counted};
 use crate::solvers::{Solver, Solvers};
 use crate::tasks::Tasks;
 
-/// How solvers run on tasks.
+/// Options of [`run`].
 #[derive(Clone, Debug, Default)]
 pub struct RunOptions {
     /// The tasks that solvers run on.
     pub scope: RunScope,
-    /// Limits of one run.
+    /// The limits of each run.
     pub limits: Limits,
-    /// The number of threads; `None` for one per core.
+    /// The number of threads; `None` uses one per core.
     pub threads: Option<NonZeroUsize>,
-    /// Which values to hand back beside the verdicts.
+    /// Selects the values that are returned with the verdicts.
     pub values: Values,
-    /// The share of the runs finished on devices that the CPU does again, to compare: 0 to 1.
+    /// The share of runs, 0 to 1, that devices complete and the CPU repeats for comparison.
     pub verify: f64,
 }
 
@@ -56,26 +56,26 @@ pub struct RunResult {
     task: usize,
     /// The name of the pair in its task.
     pub pair: PairRef,
-    /// Whether the value is the expected output.
+    /// How the value compares with the expected output, or the fault.
     pub verdict: Verdict,
-    /// The value, if [`RunOptions::values`] asks for it.
+    /// The value, if [`RunOptions::values`] selects it.
     pub value: Option<OwnedValue>,
-    /// How long the run took.
+    /// The time that the run took.
     pub time: Duration,
 }
 
 impl RunResult {
-    /// The solver.
+    /// Returns the solver.
     pub fn solver(&self) -> &Solver {
         self.solvers.at(self.solver)
     }
 
-    /// The task.
+    /// Returns the task.
     pub fn task(&self) -> &Task {
         &self.tasks.tasks()[self.task]
     }
 
-    /// The input and the expected output.
+    /// Returns the pair: the input and, if it is known, the expected output.
     pub fn input(&self) -> Option<&Pair> {
         self.task().pair(self.pair)
     }
@@ -102,7 +102,7 @@ impl RunResult {
             .reason(solver.program(), solver.file(), expected, value)
     }
 
-    /// Writes the run as a line of JSON: solver, task, pair, ok, value or error, and microseconds.
+    /// Writes the run as a JSON line: solver, task, pair, ok, value or error, and microseconds.
     pub fn write_json(&self, out: &mut impl Write) -> io::Result<()> {
         let program = self.solver().program();
         let (task, value) = (&self.task().id, self.value.as_ref());
@@ -110,24 +110,24 @@ impl RunResult {
     }
 }
 
-/// What the runs came to.
+/// The summary of all runs.
 #[derive(Clone, Debug)]
 pub struct RunReport {
     solvers: Solvers,
     tasks: Tasks,
     /// The counts.
     pub summary: RunSummary,
-    /// The number of runs there were to do. Fewer are done if the work was cancelled.
+    /// The number of planned runs. Fewer are done if the work was cancelled.
     pub planned: usize,
-    /// How long all of it took.
+    /// The elapsed time.
     pub time: Duration,
     /// The number of threads.
     pub threads: usize,
-    /// What devices did, if there were any.
+    /// What devices did; `None` if none were used.
     pub device: Option<DeviceReport>,
     /// Runs that devices got wrong.
     pub bugs: Vec<DeviceBug>,
-    /// The names of solvers that did not run, since no task has their name.
+    /// The names of solvers that did not run, because they are named after no task.
     pub without_task: Vec<String>,
 }
 
@@ -137,15 +137,15 @@ impl RunReport {
         self.summary.runs() == self.planned
     }
 
-    /// Tasks solved by a solver named after another task, and that solver.
+    /// Returns the tasks solved by a solver named after another task, each with that solver.
     pub fn foreign(&self) -> impl Iterator<Item = (&Task, &Solver)> {
         let found = self.summary.foreign().iter();
         found.map(|&(task, solver)| (&self.tasks.tasks()[task], self.solvers.at(solver)))
     }
 }
 
-/// Runs solvers on tasks and hands every result to a function, in the order of the solvers and
-/// their pairs. Cancelled, it returns what it has.
+/// Runs solvers on tasks and passes every result to a function, in the order of the solvers and
+/// their pairs. After a cancellation it returns the results so far.
 ///
 /// ```
 /// use batt::{Control, Devices, RunOptions, Solvers, Tasks};
@@ -202,7 +202,7 @@ pub fn run(
             value: result.value,
             time: result.time,
         });
-        // A report costs more than a small run.
+        // A progress report costs more than a small run.
         if at.is_multiple_of(256) {
             control.report(at, plan.len());
         }
@@ -241,7 +241,7 @@ pub fn run(
     })
 }
 
-/// The number of runs that [`run`] would do, to choose devices by.
+/// Returns the number of runs that [`run`] would do. It helps to choose devices.
 pub fn run_count(solvers: &Solvers, tasks: &Tasks, scope: RunScope) -> usize {
     match scope {
         RunScope::AllPairs => solvers.len() * tasks.pair_count(),

@@ -1,4 +1,4 @@
-//! Solvers: read from files or text, compiled once, shared between threads.
+//! Solvers: loaded from files or text, compiled once, shared between threads.
 
 use std::fmt;
 use std::path::Path;
@@ -60,27 +60,27 @@ impl Solver {
         &self.0.program
     }
 
-    /// The name of the function.
+    /// Returns the name of the function.
     pub fn name(&self) -> &str {
         self.0.program.name()
     }
 
-    /// The text of the file it is from.
+    /// Returns the file of the solver, with its text.
     pub fn source(&self) -> &SourceFile {
         &self.0.source
     }
 
-    /// The name of the file it is from.
+    /// Returns the name of the file of the solver.
     pub fn file(&self) -> &str {
         self.0.source.name()
     }
 
-    /// What each parameter is for.
+    /// Returns the role of each parameter.
     pub fn roles(&self) -> &[ParamRole] {
         &self.0.roles
     }
 
-    /// The program, ready to run.
+    /// Returns the compiled program.
     pub(crate) fn compiled(&self) -> &Compiled {
         &self.0.compiled
     }
@@ -92,7 +92,7 @@ impl fmt::Debug for Solver {
     }
 }
 
-/// The solvers of some files, and what is wrong with those files. Clones share them.
+/// The solvers of some files, and the diagnostics of the files. Clones share them.
 ///
 /// ```
 /// let solvers = batt::Solvers::parse("def solve_a(I):\n    return hmiror(I)\n", "a.py");
@@ -109,8 +109,8 @@ struct SolversParts {
 }
 
 impl Solvers {
-    /// Reads solver files, in a dialect or in the one that each seems to be written in. A function
-    /// that cannot be loaded is missing from the set; [`Solvers::diagnostics`] says why.
+    /// Loads solver files, in a given dialect or in the detected dialect of each file. A function
+    /// that cannot be loaded is left out; [`Solvers::diagnostics`] says why.
     pub fn load<P: AsRef<Path>>(
         paths: impl IntoIterator<Item = P>,
         dialect: Option<Dialect>,
@@ -121,17 +121,17 @@ impl Solvers {
         Ok(Solvers::from_files(files.collect::<Result<Vec<_>>>()?))
     }
 
-    /// Reads a text as a solver file of a name.
+    /// Parses a text as a solver file with this name.
     pub fn parse(text: &str, name: &str) -> Solvers {
         Solvers::from_files(vec![SolverFile::parse(text, name)])
     }
 
-    /// The solvers of the puzzles that come with the library.
+    /// Returns the solvers of the puzzles that come with the library.
     pub fn embedded() -> Solvers {
         Solvers::parse(corpus::SOLVERS, "corpus/solvers.py")
     }
 
-    /// The solvers of files that have been read.
+    /// Collects the solvers of parsed files.
     pub fn from_files(files: Vec<SolverFile>) -> Solvers {
         let mut solvers = Vec::new();
         for file in &files {
@@ -148,32 +148,32 @@ impl Solvers {
         Solvers(Arc::new(SolversParts { files, solvers }))
     }
 
-    /// The solvers, in the order of the files.
+    /// Returns the solvers, in the order of the files.
     pub fn iter(&self) -> std::slice::Iter<'_, Solver> {
         self.0.solvers.iter()
     }
 
-    /// The number of solvers.
+    /// Returns the number of solvers.
     pub fn len(&self) -> usize {
         self.0.solvers.len()
     }
 
-    /// Returns whether there is no solver.
+    /// Returns whether there are no solvers.
     pub fn is_empty(&self) -> bool {
         self.0.solvers.is_empty()
     }
 
-    /// The solver of a name.
+    /// Returns the solver with a name.
     pub fn get(&self, name: &str) -> Option<&Solver> {
         self.iter().find(|solver| solver.name() == name)
     }
 
-    /// The solver at a position.
+    /// Returns the solver at a position.
     pub(crate) fn at(&self, position: usize) -> &Solver {
         &self.0.solvers[position]
     }
 
-    /// The files.
+    /// Returns the files.
     pub fn files(&self) -> &[SolverFile] {
         &self.0.files
     }
@@ -183,14 +183,14 @@ impl Solvers {
         self.0.files.iter().all(SolverFile::is_clean)
     }
 
-    /// Why functions could not be loaded, and warnings about the files.
+    /// Returns the reasons why functions could not be loaded, and warnings about the files.
     pub fn diagnostics(&self) -> impl Iterator<Item = &Diagnostic> {
         self.0.files.iter().flat_map(|file| &file.diagnostics)
     }
 
-    /// Everything there is to say about the files, also what only an analysis of the programs
-    /// shows: unused and repeated steps, calls that always fail, results that depend on the order
-    /// of a set. File by file, in the order of the lines.
+    /// Returns all diagnostics of the files, including those that need an analysis of the programs:
+    /// unused and repeated steps, calls that always fail, results that depend on the order of a
+    /// set. They are in the order of the files and lines.
     pub fn check(&self) -> Vec<Diagnostic> {
         let of_file = |file: &SolverFile| {
             let mut found = file.diagnostics.clone();
@@ -201,7 +201,7 @@ impl Solvers {
         self.0.files.iter().flat_map(of_file).collect()
     }
 
-    /// The solvers in canonical form, as the text of one file. Comments are lost.
+    /// Returns the solvers in canonical form, as the text of one file. Comments are lost.
     ///
     /// ```
     /// let solvers = batt::Solvers::parse("def f(I): return hmirror(vmirror(I))", "f.py");
@@ -226,7 +226,8 @@ impl Solvers {
         of_files.chain(selected.map(|solver| (solver.program(), solver.file())))
     }
 
-    /// Functions that loaded but take neither a grid nor `(S, I, C)`, so they cannot run on a task.
+    /// Returns functions that were loaded but take neither a grid nor `(S, I, C)`, so they cannot
+    /// run on a task.
     pub fn left_out(&self) -> impl Iterator<Item = &Program> {
         let programs = self.0.files.iter().flat_map(|file| &file.programs);
         programs.filter(|program| ParamRole::of(program.params()).is_none())

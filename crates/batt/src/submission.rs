@@ -34,7 +34,7 @@ use crate::error::{Error, Result};
 use crate::solvers::Solvers;
 use crate::tasks::Tasks;
 
-/// Reads a submission of any origin. Its findings say what is wrong with it.
+/// Loads a submission from any source. Its findings say what is wrong with it.
 pub fn load(path: impl AsRef<Path>) -> Result<Draft> {
     let path = path.as_ref();
     Draft::load(path).map_err(|error| match error {
@@ -46,44 +46,45 @@ pub fn load(path: impl AsRef<Path>) -> Result<Draft> {
     })
 }
 
-/// Reads a text as a submission of any origin; messages call it `name`.
+/// Parses a text as a submission from any source. Messages use `name` as its file name.
 pub fn parse(name: impl AsRef<Path>, text: &[u8]) -> Result<Draft> {
     Ok(Draft::from_json(name, text)?)
 }
 
-/// The solvers that may answer the tests of tasks.
+/// Solvers that are candidates for the tests of tasks.
 pub struct Candidates {
     tasks: Tasks,
     of_task: Vec<Vec<Candidate>>,
     unreadable: usize,
 }
 
-/// A solver that may answer.
+/// A solver that may answer a test.
 struct Candidate {
     program: Compiled,
     /// The score when it was archived. The task may have changed since.
     archived: Score,
 }
 
-/// What answering came to.
+/// The result of [`Candidates::answer`].
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct AnswerSummary {
-    /// Solvers that ran.
+    /// The number of solvers that ran.
     pub solvers: usize,
-    /// Runs, on demonstrations and tests.
+    /// The number of runs, on demonstrations and tests.
     pub runs: usize,
-    /// Tasks with a solver of all demonstrations.
+    /// The number of tasks with a solver that solves all demonstrations.
     pub tasks_solved: usize,
-    /// Test inputs with at least one guess.
+    /// The number of test inputs with at least one guess.
     pub answered: usize,
-    /// Test inputs with two guesses.
+    /// The number of test inputs with two guesses.
     pub answered_twice: usize,
-    /// Test inputs whose first attempt comes from a solver of all demonstrations.
+    /// The number of test inputs whose first attempt comes from a solver that solves all
+    /// demonstrations.
     pub outputs_solved: usize,
 }
 
 impl Candidates {
-    /// No candidates: every answer is a filler.
+    /// Creates a set without candidates: every answer is a filler.
     pub fn none(tasks: &Tasks) -> Candidates {
         Candidates {
             of_task: tasks.iter().map(|_| Vec::new()).collect(),
@@ -92,7 +93,7 @@ impl Candidates {
         }
     }
 
-    /// The best solvers an archive has for each task. A damaged archive is an error.
+    /// Takes the best solvers of each task from an archive. A damaged archive is an error.
     pub fn archived(tasks: &Tasks, archive: &Archive) -> Result<Candidates> {
         let mut candidates = Candidates::none(tasks);
         for archived in archive.candidates(tasks)? {
@@ -106,7 +107,7 @@ impl Candidates {
         Ok(candidates)
     }
 
-    /// Adds solvers that belong to a task by name.
+    /// Adds solvers whose names tell their tasks.
     pub fn add_solvers(&mut self, solvers: &Solvers) {
         for solver in solvers {
             let at = self.tasks.position_of(solver.name());
@@ -123,19 +124,19 @@ impl Candidates {
         }
     }
 
-    /// The number of tasks with a candidate.
+    /// Returns the number of tasks with a candidate.
     pub fn tasks(&self) -> usize {
         self.of_task.iter().filter(|all| !all.is_empty()).count()
     }
 
-    /// The number of archived solvers that this version cannot read.
+    /// Returns the number of archived solvers that this version cannot read.
     pub fn unreadable(&self) -> usize {
         self.unreadable
     }
 
     /// Runs the candidates of each task on its demonstrations and tests, and puts the two best
-    /// answers to each test into a submission. Test outputs are not looked at. `save` gets the
-    /// submission after each task; `false` cancels `control`.
+    /// answers to each test into a submission. Test outputs are not used. `save` gets the
+    /// submission after each task; if it returns `false`, `control` is cancelled.
     pub fn answer(
         &self,
         mut submission: Submission,
@@ -156,7 +157,7 @@ impl Candidates {
         let total = tasks().count();
         let mut summary = AnswerSummary::default();
         let mut done = 0;
-        // Results come in the order of the jobs, so task by task.
+        // Results come in the order of the jobs, and so task by task.
         let mut waiting = tasks();
         let mut current = waiting.next();
         let mut outcomes: Vec<Outcome> = Vec::new();
@@ -182,10 +183,10 @@ impl Candidates {
     }
 }
 
-/// Every candidate of a task on its demonstrations and its tests.
+/// Returns a job for every candidate of a task on each demonstration and test.
 fn jobs<'j>(task: &'j Task, candidates: &'j [Candidate]) -> impl Iterator<Item = Job<'j>> {
     let demos = task.train.iter().map(|pair| Sample::new(task, pair));
-    // An answer must not depend on the expected output, even where the file has it.
+    // An answer must not depend on the expected output, even if the file contains it.
     let tests = task.test.iter().map(|pair| Sample {
         expected: None,
         ..Sample::new(task, pair)
@@ -200,7 +201,7 @@ fn jobs<'j>(task: &'j Task, candidates: &'j [Candidate]) -> impl Iterator<Item =
     })
 }
 
-/// What a run came to.
+/// The result of a run.
 struct Outcome {
     right: bool,
     output: Option<Grid>,
@@ -216,7 +217,7 @@ impl Outcome {
 }
 
 impl AnswerSummary {
-    /// Chooses the answers to a task from the outcomes, which come candidate by candidate.
+    /// Chooses the answers to a task from the outcomes, which are in the order of the candidates.
     fn add(
         &mut self,
         task: &Task,

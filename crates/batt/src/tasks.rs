@@ -1,4 +1,4 @@
-//! Puzzles: loaded once, shared between threads.
+//! Tasks: loaded once, shared between threads.
 
 use std::ops::Deref;
 use std::path::Path;
@@ -8,7 +8,7 @@ use batt_arc::{Dataset, corpus};
 
 use crate::error::Result;
 
-/// A set of tasks. Clones share the data; the methods of [`Dataset`] are its methods.
+/// A set of tasks. Clones share the data. It dereferences to [`Dataset`].
 ///
 /// ```
 /// let tasks = batt::Tasks::embedded();
@@ -23,7 +23,7 @@ impl Tasks {
         Ok(Dataset::load(path.as_ref())?.into())
     }
 
-    /// The puzzles that come with the library.
+    /// Returns the puzzles that come with the library.
     pub fn embedded() -> Tasks {
         corpus::tasks().into()
     }

@@ -1,4 +1,4 @@
-//! One run, looked at closely.
+//! Single runs of a solver, with their steps.
 
 use batt_arc::{Grid, Pair, PairRef, Task};
 use batt_dsl::{Limits, OwnedValue, Workspace};
@@ -9,12 +9,13 @@ use batt_engine::{
 
 use crate::solvers::Solver;
 
-/// What a solver runs on: an input, the demonstrations of its task, and the output if it is known.
+/// The input of a run: a grid, the demonstrations of its task, and the expected output if it is
+/// known.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RunInput {
-    /// The input.
+    /// The input grid.
     pub grid: Grid,
-    /// The demonstrations, for solvers that look at them.
+    /// The demonstrations, for solvers that use them.
     pub demos: Vec<Pair>,
     /// The expected output. Solvers do not see it.
     pub expected: Option<Grid>,
@@ -48,7 +49,7 @@ impl RunInput {
 }
 
 impl From<Grid> for RunInput {
-    /// A grid alone: no demonstrations, no known output.
+    /// Wraps a grid without demonstrations and without a known output.
     fn from(grid: Grid) -> RunInput {
         RunInput {
             grid,
@@ -102,12 +103,11 @@ impl Solver {
     /// # Ok::<(), batt::GridError>(())
     /// ```
     pub fn trace(&self, input: &RunInput, limits: &Limits) -> Vec<TracedStep> {
-        // A run of its own, so that watching cannot change the result.
+        // A separate run, so that watching cannot change the result.
         batt_engine::trace(self.program(), &input.job(self), limits)
     }
 
-    /// Quotes the line that failed and describes the arguments of the step, from a trace of the
-    /// run.
+    /// Quotes the line of the failing step and describes its arguments, from a trace of the run.
     pub fn explain(&self, error: &RunError, steps: &[TracedStep]) -> Option<String> {
         let failed = error.step?;
         Some(explain_step(self.program(), failed, steps, self.source()))

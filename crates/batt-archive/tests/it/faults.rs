@@ -1,4 +1,4 @@
-//! Several writers at once, and disks without room.
+//! Concurrent writers, and full disks.
 
 use std::fs;
 use std::process::Command;
@@ -20,7 +20,7 @@ fn writers_at_once_lose_nothing() {
         for writer in 0..WRITERS {
             let path = &path;
             scope.spawn(move || {
-                // The first connection makes it.
+                // The first connection creates the archive.
                 let mut archive = Archive::open(path).unwrap();
                 let run = archive.begin_run(&info(writer)).unwrap();
                 for k in 0..SAVES {
@@ -56,7 +56,9 @@ fn writers_at_once_lose_nothing() {
 fn waiting_for_another_process_ends() {
     let folder = Folder::new();
     let (mut archive, run) = folder.archive();
-    archive.set_patience(Duration::from_millis(200)).unwrap();
+    archive
+        .set_busy_timeout(Duration::from_millis(200))
+        .unwrap();
     let other = Connection::open(folder.path("batt.sqlite")).unwrap();
     other.execute_batch("BEGIN IMMEDIATE").unwrap();
     let one = [found(1, "a", score(0, 0, 1))];
@@ -75,7 +77,7 @@ fn waiting_for_another_process_ends() {
         .unwrap();
 }
 
-/// Saves until there is no room, and shows that nothing but the last save is missing.
+/// Saves until the disk is full, and asserts that only the last save is missing.
 fn fill(archive: &mut Archive) {
     let run = archive.begin_run(&info(1)).unwrap();
     let all = Retention::Best { per_task: 1000 };
@@ -91,7 +93,7 @@ fn fill(archive: &mut Archive) {
             Err(error) => break error,
         }
         assert!(saved < 100_000, "the disk is never full");
-        // Each one would fit into the pages of the last: what grows is the number of runs.
+        // A save alone may fit into the pages of the previous one, but the runs table grows.
         for _ in 0..3 {
             if archive.begin_run(&info(saved)).is_err() {
                 break;
@@ -154,7 +156,7 @@ fn a_disk_that_is_full() {
     let mut archive = Archive::open(&path).unwrap();
     fill(&mut archive);
     drop(archive);
-    // Closed and opened on the full disk it is still whole.
+    // After it is closed and opened again on the full disk, the archive is intact.
     let archive = Archive::open_existing(&path).unwrap();
     assert_in_order(&archive);
     assert!(archive.solver_count().unwrap() > 0);

@@ -1,4 +1,4 @@
-//! Files that are no archives, or not of this version, or not to be written.
+//! Files that are not archives, are of another version, or cannot be written.
 
 use std::fs;
 use std::path::Path;
@@ -9,7 +9,7 @@ use rusqlite::Connection;
 use crate::support::{Folder, assert_in_order, findings, found, hash, info, score};
 
 #[test]
-fn what_is_not_there() {
+fn missing_files_are_errors() {
     let folder = Folder::new();
     let error = Archive::open_existing(&folder.path("none")).unwrap_err();
     assert!(matches!(error, ArchiveError::Missing { .. }), "{error}");
@@ -80,7 +80,7 @@ fn odd_names() {
     }
 }
 
-/// Writes a file of version 1, as it was before runs could go on.
+/// Writes a file of version 1, which had no checkpoints.
 fn version_1(path: &Path) {
     let db = Connection::open(path).unwrap();
     db.execute_batch(&format!(
@@ -194,7 +194,7 @@ fn damage_is_noticed() {
         assert_in_order(&archive);
     };
     fill();
-    // A source that is not what its hash says.
+    // A source that does not match its hash.
     let db = Connection::open(&path).unwrap();
     db.execute(
         "UPDATE solvers SET source = 'def solve(I):\n    return I\n' WHERE hash = ?",
@@ -222,7 +222,8 @@ fn damage_is_noticed() {
     assert!(found.iter().any(is_lost), "{found:?}");
     drop(damaged);
 
-    // Bytes gone wrong anywhere: an error or not, but never a panic, and never what was not saved.
+    // Damaged bytes anywhere may or may not give an error, but never a panic, and never a solver
+    // that was not saved.
     let bytes = fs::read(&path).unwrap();
     let mut noticed = 0;
     for k in 0..40 {
@@ -243,7 +244,7 @@ fn damage_is_noticed() {
     assert_eq!(noticed, 40);
 }
 
-/// Impossible scores and checkpoints that no run could go on from are found, all of them.
+/// The check finds every impossible score and every checkpoint that no run could continue from.
 #[test]
 fn impossible_scores_and_damaged_checkpoints_are_found() {
     let folder = Folder::new();
@@ -292,7 +293,7 @@ fn impossible_scores_and_damaged_checkpoints_are_found() {
     }
 }
 
-/// Permissions do not bind root, so the test runs as another user, in a process of its own.
+/// Permissions do not bind root, so the test runs as another user, in its own process.
 #[cfg(unix)]
 #[test]
 fn an_archive_that_cannot_be_written_can_be_read() {

@@ -1,4 +1,4 @@
-//! A process that saves is killed at some moment: what it said it had saved is there.
+//! Kills processes that save, and checks that everything they reported as saved is in the archive.
 
 use std::collections::HashSet;
 use std::io::{BufRead, BufReader, Write};
@@ -11,7 +11,8 @@ use batt_lang::SplitMix64;
 
 use crate::support::{Folder, assert_in_order, child, hash, info, score};
 
-/// Saves and says so, until killed. Not a test: the process that the tests kill.
+/// Saves and reports each save until it is killed. This is not a test but the process that the
+/// tests kill.
 #[test]
 fn child_process() {
     let Ok(path) = std::env::var("BATT_TEST_SAVE_INTO") else {
@@ -22,7 +23,7 @@ fn child_process() {
     let run = archive.begin_run(&info(first)).unwrap();
     let mut out = std::io::stdout();
     writeln!(out, "run {run}").unwrap();
-    // A task of its own, on which every solver is better than the last: none is refused.
+    // On this task every solver is better than the one before, so none is refused.
     let task = format!("task-{first}");
     for n in first.. {
         let found = [child(
@@ -54,7 +55,7 @@ fn killed_at_any_moment_nothing_reported_is_lost() {
     let mut random = SplitMix64::new(std::process::id().into());
     let mut reported = HashSet::new();
     for round in 0..kills {
-        // Two at once, killed one after the other.
+        // Two processes at once, killed one after the other.
         let mut children: Vec<_> = (0..2)
             .map(|k| {
                 Command::new(std::env::current_exe().unwrap())
@@ -96,7 +97,7 @@ fn killed_at_any_moment_nothing_reported_is_lost() {
             let there = archive.solver(hash).unwrap();
             assert!(there.is_some(), "round {round}: {n} is lost");
         }
-        // Checkpoints are never behind what was reported, and never torn.
+        // A checkpoint is never older than the last reported save, and never torn.
         for run in archive.runs().unwrap() {
             let Some(checkpoint) = archive.checkpoint(run.id).unwrap() else {
                 continue;

@@ -1,8 +1,8 @@
 //! The archive on real files.
 
-mod asking;
 mod faults;
 mod files;
 mod kill;
+mod queries;
 mod saving;
 mod support;

@@ -1,4 +1,4 @@
-//! What is saved, and what has to make room.
+//! Saving, retention and lineage.
 
 use batt_arc::Score;
 use batt_archive::{ArchiveError, Checkpoint, GcOptions, Kept, Retention};
@@ -12,7 +12,7 @@ fn kept(saved: &batt_archive::Saved) -> Vec<Kept> {
 }
 
 #[test]
-fn what_is_saved_is_there_the_next_time() {
+fn saved_solvers_are_there_after_reopening() {
     let folder = Folder::new();
     let (mut archive, run) = folder.archive();
     let checkpoint = Checkpoint {
@@ -95,7 +95,7 @@ fn the_best_come_first() {
 }
 
 #[test]
-fn worse_ones_make_room() {
+fn worse_solvers_are_evicted() {
     let folder = Folder::new();
     let (mut archive, run) = folder.archive();
     let first: Vec<_> = (0..3)
@@ -119,7 +119,7 @@ fn worse_ones_make_room() {
     assert_eq!((saved.solvers, saved.evicted, saved.kept()), (1, 1, 2));
     let best = archive.best("a", None, 9).unwrap();
     assert_eq!(Vec::from_iter(best.iter().map(|e| e.outputs)), [1, 3, 2]);
-    // The evicted one is still known; the refused one never was.
+    // The evicted solver is still stored; the refused one never was.
     assert!(archive.solver(&hash(0)).unwrap().is_some());
     assert!(archive.solver(&hash(9)).unwrap().is_none());
 
@@ -132,13 +132,13 @@ fn worse_ones_make_room() {
 }
 
 #[test]
-fn the_best_one_is_never_lost() {
+fn the_best_solver_is_never_lost() {
     let folder = Folder::new();
     let (mut archive, run) = folder.archive();
     let one = Retention::Best { per_task: 1 };
     let mut best = score(0, 0, 9);
     for n in 0..40 {
-        // A walk up and down, without a pattern.
+        // Scores that go up and down.
         let new = score((n * 7 % 5) as u32, (n * 13 % 11) as u32, 9);
         best = best.min(new);
         archive
@@ -160,7 +160,7 @@ fn the_original_capacity() {
             .unwrap();
     }
     assert_eq!(archive.best("a", None, 99).unwrap().len(), 33);
-    // All at once is the same as one after the other.
+    // One save of all gives the same as one save after the other.
     let all: Vec<_> = (0..40).map(|n| found(n, "b", score(0, 0, 1))).collect();
     archive.save(run, &all, &original, None).unwrap();
     assert_eq!(
@@ -188,7 +188,7 @@ fn the_original_capacity() {
 }
 
 #[test]
-fn versions_of_a_task_are_apart() {
+fn versions_of_a_task_are_separate() {
     let folder = Folder::new();
     let (mut archive, run) = folder.archive();
     let old = found(1, "a", score(4, 0, 1));
@@ -207,7 +207,7 @@ fn versions_of_a_task_are_apart() {
 }
 
 #[test]
-fn steps_nobody_needs_are_not_stored() {
+fn unneeded_steps_are_not_stored() {
     let folder = Folder::new();
     let (mut archive, run) = folder.archive();
     let mut one = found(1, "a", score(4, 0, 1));
@@ -225,7 +225,7 @@ fn steps_nobody_needs_are_not_stored() {
 }
 
 #[test]
-fn what_is_no_solver_is_refused_and_nothing_is_saved() {
+fn programs_that_are_not_solvers_are_refused_and_nothing_is_saved() {
     let folder = Folder::new();
     let (mut archive, run) = folder.archive();
     let mut odd = found(2, "a", score(0, 0, 1));
@@ -255,8 +255,8 @@ fn lineage_is_kept_while_it_is_needed() {
     };
     save(&mut archive, &[found(1, "a", score(1, 0, 1))]);
     save(&mut archive, &[child(2, &[1], "a", score(2, 0, 1))]);
-    // 3 is refused, but 4 descends from it; 5 is refused and has no
-    // descendant. 77 is known by its hash alone.
+    // Solver 3 is refused, but 4 descends from it. Solver 5 is refused and has no descendant. Only
+    // the hash of 77 is known.
     let family = [
         child(3, &[2, 77], "a", score(0, 0, 1)),
         child(4, &[3, 2], "a", score(3, 0, 1)),
@@ -282,7 +282,7 @@ fn lineage_is_kept_while_it_is_needed() {
     assert_eq!(archive.lineage(&hash(4), 1).unwrap().len(), 3);
     assert!(archive.solver(&hash(5)).unwrap().is_none());
 
-    // An evicted solver without descendants goes, the ancestors stay.
+    // An evicted solver without descendants is removed; its ancestors stay.
     save(&mut archive, &[found(8, "b", score(1, 0, 1))]);
     save(&mut archive, &[found(9, "b", score(2, 0, 1))]);
     let collected = archive.gc(&GcOptions::default()).unwrap();

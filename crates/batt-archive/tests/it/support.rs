@@ -1,4 +1,4 @@
-//! A folder with an archive in it, and solvers to fill it with.
+//! A temporary folder with an archive, and solvers to save.
 
 use std::path::PathBuf;
 
@@ -20,7 +20,7 @@ impl Folder {
         self.0.path().join(name)
     }
 
-    /// The archive of the folder, with a run.
+    /// Creates the archive of the folder, and begins a run.
     pub fn archive(&self) -> (Archive, RunId) {
         let mut archive = Archive::open(&self.path("batt.sqlite")).unwrap();
         let run = archive.begin_run(&info(1)).unwrap();
@@ -28,7 +28,7 @@ impl Folder {
     }
 }
 
-/// What a check of an archive finds. What a checkpoint means is not known here.
+/// Returns the findings of a check that accepts every checkpoint.
 pub fn findings(archive: &Archive) -> Result<Vec<ArchiveFinding>, ArchiveError> {
     archive.check(|_| Ok(()))
 }
@@ -53,7 +53,7 @@ pub fn program(text: &str) -> Program {
     file.programs[0].clone()
 }
 
-/// A solver of its own for every number.
+/// Returns a different solver for every number.
 pub fn numbered(n: u64) -> Program {
     program(&format!("def f(I):\n    return replace(I, 0, {n})\n"))
 }
@@ -62,8 +62,8 @@ pub fn hash(n: u64) -> String {
     structural_hash(&numbered(n))
 }
 
-/// A possible score: each solved demonstration of four counts a quarter, the others share what they
-/// add.
+/// Returns a possible score. Each solved demonstration of four counts a quarter; `more` is spread
+/// over the others.
 pub fn score(solved: u32, more: u32, size: u32) -> Score {
     Score {
         demos_solved: solved,
@@ -77,7 +77,7 @@ pub fn score(solved: u32, more: u32, size: u32) -> Score {
     }
 }
 
-/// ArchivedSolver `n`, tried on a task.
+/// Solver `n`, tried on a task.
 pub fn found(n: u64, task: &str, score: Score) -> NewEntry {
     NewEntry {
         program: numbered(n),
@@ -90,7 +90,7 @@ pub fn found(n: u64, task: &str, score: Score) -> NewEntry {
     }
 }
 
-/// ArchivedSolver `n`, a child of others.
+/// Solver `n`, a child of other solvers, tried on a task.
 pub fn child(n: u64, parents: &[u64], task: &str, score: Score) -> NewEntry {
     NewEntry {
         parents: parents.iter().map(|&n| hash(n)).collect(),

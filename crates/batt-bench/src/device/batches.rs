@@ -12,13 +12,13 @@ use batt_lang::card::CardDonor;
 use crate::corpus::merged;
 use crate::interrupt;
 
-/// How many solvers make the batt.
+/// The number of solvers in the batt.
 const SOLVERS: usize = 32;
 
 /// The batch sizes, in samples.
 const SIZES: [usize; 5] = [1, 10, 100, 1_000, 10_000];
 
-/// How often each batch is timed. The median counts.
+/// The number of times that each batch is timed. The median is reported.
 const ROUNDS: usize = 5;
 
 /// The times of one batch size.

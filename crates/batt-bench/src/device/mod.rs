@@ -27,7 +27,7 @@ use crate::options::{Against, Common, OnDevice};
 use crate::text::{note, print};
 use crate::{devices, interrupt};
 
-/// Runs in a chunk, when threads find the costs of runs.
+/// The number of runs in a chunk while threads determine the costs of runs.
 const CHUNK: usize = 64;
 
 /// Measure every solver on every input on a device, on all cores and, with --against, by Python
@@ -57,7 +57,7 @@ pub fn main(args: &DeviceArgs) -> Result<bool> {
 pub struct DeviceBench {
     pub programs: usize,
     pub samples: usize,
-    /// The times of the passes on devices. The first one starts cold.
+    /// The times of the passes on devices. The first pass includes start-up costs.
     pub passes: Vec<Duration>,
     /// The time of a pass on all cores, without devices.
     pub cores: Duration,
@@ -83,7 +83,7 @@ impl DeviceBench {
         self.programs * self.samples
     }
 
-    /// Returns the median time of all passes but the first, which warms up.
+    /// Returns the median time of all passes but the first, which is a warm-up.
     pub fn warm(&self) -> Duration {
         let mut warm = self.passes.get(1..).unwrap_or_default().to_vec();
         warm.sort_unstable();
@@ -165,7 +165,7 @@ fn measure(args: &DeviceArgs) -> Result<DeviceBench> {
     Ok(bench)
 }
 
-/// Every program on every sample.
+/// The programs and the samples; every program runs on every sample.
 struct Work<'a> {
     programs: &'a [Compiled],
     samples: &'a [Sample<'a>],
@@ -177,7 +177,7 @@ impl Work<'_> {
         self.programs.len() * self.samples.len()
     }
 
-    /// Finds what each run costs, on all cores. After Ctrl-C some costs are missing.
+    /// Determines the cost of each run, on all cores. After Ctrl-C some costs are missing.
     fn costs(&self, threads: usize) -> Vec<Cost> {
         let chunks: Vec<_> = (0..self.count()).step_by(CHUNK).collect();
         let next = AtomicUsize::new(0);
@@ -210,7 +210,8 @@ impl Work<'_> {
         workspace.run_on(&input, program.dialect(), &self.limits, |run, input| {
             let finished = program.execute_on(run, input).is_ok();
             Cost {
-                // Calls that this engine makes in columns count one by one, as in Python.
+                // Calls that this engine makes for all elements at once count one by one, as in
+                // Python.
                 steps: run.spent() + run.calls_at_once(),
                 finished,
             }

@@ -23,7 +23,7 @@ pub struct Part {
     pub time: f64,
 }
 
-/// Where the time of a batt without differs goes.
+/// The time of a batt without differs, by groups of steps.
 pub struct BattCosts {
     pub samples: usize,
     pub steps: usize,

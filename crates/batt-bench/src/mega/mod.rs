@@ -45,15 +45,15 @@ pub struct Baseline {
     pub median: Option<f64>,
 }
 
-/// Whether the sides of a comparison compute the same.
+/// The counts of a comparison between two sides.
 #[derive(Default)]
 pub struct Agreement {
-    /// Results compared.
+    /// The number of results compared.
     pub compared: usize,
-    /// Results that differ.
+    /// The number of results that differ.
     pub differ: usize,
-    /// Results where a side reached a limit. The sides may reach it at different points, since a
-    /// batt caches facts about shared values.
+    /// The number of results for which a side reached a limit. The sides may reach it at different
+    /// points, because a batt caches facts about shared values.
     pub limited: usize,
     /// The first differences.
     pub differences: Vec<String>,
@@ -76,7 +76,7 @@ impl Agreement {
 
     fn verdicts(&mut self, donor: &str, sample: usize, a: &Verdict, b: &Verdict) {
         let limit = |v: &Verdict| matches!(v, Verdict::Failed(error) if error.fault.is_limit());
-        // A batt numbers its steps differently, so errors match whatever their step.
+        // A batt numbers its steps differently, so errors agree even if their steps differ.
         let failed = |v: &Verdict| matches!(v, Verdict::Failed(_));
         let same = a == b || (failed(a) && failed(b));
         self.count(limit(a) || limit(b), same, || {

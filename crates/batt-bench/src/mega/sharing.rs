@@ -195,7 +195,7 @@ pub fn verdict_of<'r>(
     outputs: usize,
     sample: &Sample<'_>,
 ) -> Option<Verdict> {
-    // Scores have been computed here. They are not judged.
+    // The value of a score is only computed. There is no verdict on it.
     let value = black_box(entry.value);
     (entry.number < outputs).then(|| match value {
         Ok(value) => judge(run, value, sample.expected),

@@ -40,7 +40,7 @@ const PATTERNS: [(usize, &str); 4] = [
     (200, "114.33 ms"),
 ];
 
-/// Steps of the batt for which the original published a figure.
+/// The number of steps of the batt for which the original published a figure.
 pub const STEPS: usize = 650;
 
 /// Numbers of tasks in a mega-batch, and samples in a batch.
@@ -49,7 +49,7 @@ const MEGA: [(usize, usize); 3] = [(10, 50), (50, 200), (200, 1000)];
 /// More rounds do not improve the median.
 const ROUNDS: usize = 15;
 
-/// The shortest stretch that is timed. Reading the clock does not matter then.
+/// The shortest time that is measured in one piece, so that reading the clock does not matter.
 const STRETCH: Duration = Duration::from_micros(500);
 
 /// Measures all workloads.

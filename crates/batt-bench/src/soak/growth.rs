@@ -1,6 +1,6 @@
 //! Detects growth of memory in samples of its use.
 
-/// How the memory in use changed.
+/// The change of the memory in use.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Growth {
     pub first: u64,
@@ -107,7 +107,7 @@ mod tests {
         let leak = growth((0..300).map(|at| 10_000 + 2 * at));
         assert!(leak.is_too_much(), "{leak:?}");
         assert!(leak.share().unwrap() > 0.03);
-        // Also of memory that goes up and down, and what is given back now and then is not kept.
+        // A leak is also found if memory fluctuates, and fluctuation alone is not growth.
         let wave = |at: u64| 5_000 + 4_000 * (at % 7) + at % 3;
         let leak = growth((0..300).map(|at| wave(at) + 10 * at));
         assert!(leak.is_too_much(), "{leak:?}");

@@ -53,13 +53,13 @@ pub fn main(args: &SoakArgs) -> Result<bool> {
     Ok(!soak.is_bad())
 }
 
-/// Solvers in a batt.
+/// The number of solvers in a batt.
 const SOLVERS: usize = 32;
 
 /// The number of different batts that run before the first repeats.
 const DIFFERENT: usize = 100;
 
-/// Batts in one mega-batch.
+/// The number of batts in one mega-batch.
 const TOGETHER: usize = 4;
 
 /// The interval at which memory is sampled.
@@ -73,13 +73,14 @@ pub struct Soak {
     /// The number of different batts.
     pub batts: usize,
     pub elapsed: Duration,
-    /// How often every solver ran on every input, both in a batt and alone.
+    /// The number of rounds. In each round every solver runs on every input, both in a batt and
+    /// alone.
     pub rounds: usize,
-    /// Mega-batches of batts, and batches of programs.
+    /// The number of calls to the engine, with batts or with programs.
     pub batches: usize,
-    /// Runs of batts.
+    /// The number of runs of batts.
     pub batt_runs: usize,
-    /// Runs of programs.
+    /// The number of runs of programs.
     pub program_runs: usize,
     pub counts: Counts,
     pub launches: u64,
@@ -191,7 +192,7 @@ enum Turn<'a> {
     Programs(&'a [Compiled]),
 }
 
-/// The work of a soak.
+/// The batts, programs and samples of a soak.
 struct Work<'a> {
     batts: &'a [CompiledBatt],
     programs: &'a [Compiled],

@@ -25,7 +25,8 @@ use batt_reference::median;
 /// More rounds do not improve the median.
 const ROUNDS: usize = 15;
 
-/// The shortest stretch timed on one core. Reading the clock does not matter then.
+/// The shortest time that is measured in one piece on one core, so that reading the clock does not
+/// matter.
 const STRETCH: Duration = Duration::from_micros(500);
 
 /// The number of differences listed.
@@ -39,13 +40,13 @@ pub enum Subject {
     Batt {
         /// Exactly one, in the form that the engine takes.
         batt: Vec<CompiledBatt>,
-        /// Whether values are wanted, or only verdicts.
+        /// Whether values are computed, or only verdicts.
         values: bool,
     },
 }
 
 impl Subject {
-    /// Compiles a batt. `values`: whether its values are wanted, or only verdicts.
+    /// Compiles a batt. `values` says whether its values are computed, or only verdicts.
     pub fn batt(batt: &Batt, values: bool) -> Subject {
         Subject::Batt {
             batt: vec![CompiledBatt::new(batt)],
@@ -65,12 +66,12 @@ impl Subject {
 /// A subject and the samples to run it on.
 pub struct Work<'a> {
     pub subject: &'a Subject,
-    /// Steps on each sample.
+    /// The number of steps on each sample.
     pub steps: usize,
     pub samples: Vec<Sample<'a>>,
-    /// Runs in a batch, for batts. `None` leaves it to the engine.
+    /// The number of runs in a batch, for batts; `None` leaves it to the engine.
     pub batch: Option<NonZeroUsize>,
-    /// Samples in one call to the engine. `None` passes all of them at once.
+    /// The number of samples in one call to the engine; `None` passes all samples at once.
     pub at_a_time: Option<NonZeroUsize>,
 }
 
@@ -79,27 +80,27 @@ pub struct Work<'a> {
 pub struct Timings {
     pub samples: usize,
     pub runs: usize,
-    /// Calls to the engine in one pass.
+    /// The number of calls to the engine in one pass.
     pub calls: usize,
-    /// Steps on each sample.
+    /// The number of steps on each sample.
     pub steps: usize,
     pub rounds: usize,
     /// Median microseconds on one core, on all cores and on devices.
     pub one: f64,
     pub all: f64,
     pub device: f64,
-    /// Where the time on devices went.
+    /// The parts of the time on devices.
     pub parts: Parts,
     /// Where runs were finished.
     pub counts: Counts,
 }
 
-/// Whether devices and the CPU compute the same.
+/// The counts of a comparison between devices and the CPU.
 #[derive(Default)]
 pub struct Agreement {
-    /// Results compared.
+    /// The number of results compared.
     pub compared: usize,
-    /// Results that differ.
+    /// The number of results that differ.
     pub differing: usize,
     /// The first differences.
     pub differences: Vec<String>,
@@ -139,7 +140,7 @@ pub struct Harness<'h> {
     pub finished: Counts,
     /// All errors of devices.
     pub errors: Vec<String>,
-    /// Threads of the CPU.
+    /// The number of threads of the CPU.
     pub threads: usize,
 }
 
@@ -236,8 +237,8 @@ impl<'h> Harness<'h> {
         report.map(|report| report.ops).unwrap_or_default()
     }
 
-    /// Runs everything on all cores and on devices, and compares all results: of batts, every
-    /// value.
+    /// Runs everything on all cores and on devices, and compares all results. For batts it compares
+    /// every value.
     fn compare(&mut self, work: &Work<'_>) -> Option<DeviceReport> {
         let stop = interrupt::stop();
         let report = match work.subject {

@@ -11,12 +11,12 @@ use crate::text::{counted, grouped};
 /// those of the device that was busy longest.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Parts {
-    /// From start to end.
+    /// The time from start to end.
     pub elapsed: f64,
     pub kernel: f64,
     pub upload: f64,
     pub download: f64,
-    /// Runs that fell back to the CPU.
+    /// The time of runs that fell back to the CPU.
     pub leftovers: f64,
     /// Bytes to and from all devices.
     pub bytes_up: u64,

@@ -32,14 +32,14 @@ use crate::{devices, interrupt};
 #[derive(Clone, Debug, Default)]
 pub struct Finding {
     pub timings: Option<Timings>,
-    /// Microseconds that Python takes for the same runs.
+    /// The microseconds that Python takes for the same runs.
     pub python: Option<f64>,
     /// Remarks.
     pub note: String,
 }
 
 impl Finding {
-    /// A finding without timings.
+    /// Creates a finding without timings.
     fn remark(note: impl Into<String>) -> Finding {
         Finding {
             note: note.into(),
@@ -51,7 +51,7 @@ impl Finding {
 /// All measurements, and whether the sides agree.
 pub struct Table {
     pub devices: Vec<String>,
-    /// Runs that the device executes at a time, if it reports that.
+    /// The number of runs that the device executes at a time, if the device reports it.
     pub warps: Option<u64>,
     pub threads: usize,
     pub findings: HashMap<Measurement, Finding>,
@@ -61,7 +61,7 @@ pub struct Table {
     pub interrupted: bool,
 }
 
-/// How long opening a device took, and what the device reports.
+/// The time to open a device, and the properties that it reports.
 struct Opened {
     /// The first time, which may compile the kernel, and the second time.
     times: [Duration; 2],

@@ -10,7 +10,7 @@ use super::limit::limit;
 use super::{Finding, Table};
 use crate::text::{counted, counts_json, differ, duration, interrupted};
 
-/// A target next to what was measured.
+/// A target with its measurement.
 struct Row<'t> {
     target: &'t Target,
     finding: Option<&'t Finding>,

@@ -30,7 +30,7 @@ const MANY: usize = 1 << 15;
 /// The most samples that a batt runs on.
 const SAMPLES: usize = 4000;
 
-/// Samples from which the median one is chosen and measured alone.
+/// The number of samples among which the median one is chosen and measured alone.
 const CANDIDATES: usize = 64;
 
 /// Batch sizes, in samples, for one batt of 32 solvers.
@@ -39,19 +39,19 @@ const SIZES: [usize; 10] = [1, 3, 10, 30, 100, 200, 500, 1_000, 3_000, 10_000];
 /// Batch sizes, in grids, for one operation.
 const GRIDS: [usize; 6] = [1, 10, 100, 1_000, 10_000, 100_000];
 
-/// Samples that are divided into batches.
+/// The number of samples that are divided into batches.
 const POOL: usize = 1_000;
 
 /// The most batches of one size.
 const BATCHES: usize = 64;
 
-/// Solvers of the batt that is measured in batches of several sizes.
+/// The number of solvers in the batt that is measured in batches of several sizes.
 const SOLVERS: usize = 32;
 
-/// Runs of the sample pattern at once, enough to fill a device.
+/// The number of runs of the sample pattern at once, which is enough to fill a device.
 const FILLED: usize = 1000;
 
-/// What the measurements share.
+/// The state that all measurements share.
 pub struct Stages<'m, 'h> {
     corpus: &'m Corpus,
     donors: Vec<CardDonor<'m>>,
@@ -91,7 +91,7 @@ impl<'m, 'h> Stages<'m, 'h> {
         })
     }
 
-    /// Runs one measurement. Returns `None` if it is made elsewhere, or after Ctrl-C.
+    /// Runs one measurement. Returns `None` if it is not made here, or after Ctrl-C.
     pub fn measure(&mut self, what: Measurement, time: Duration) -> Result<Option<Finding>> {
         let finding = match what {
             Measurement::Pattern(demos) => self.pattern(1, demos, time)?,
@@ -174,7 +174,7 @@ impl<'m, 'h> Stages<'m, 'h> {
         Some(timed(timings, note))
     }
 
-    /// Measures the batt on as many samples as fit the time, and Python if it was asked for.
+    /// Measures the batt on as many samples as fit the time, and Python if it is requested.
     fn whole_batt(&mut self, time: Duration) -> Result<Option<Finding>> {
         let Some(mut finding) = self.on_batt(self.cycled(SAMPLES), None, time) else {
             return Ok(None);
@@ -397,7 +397,7 @@ impl<'m, 'h> Stages<'m, 'h> {
         let pool = work.samples.clone();
         let mut all: Vec<(usize, Timings)> = Vec::new();
         for &size in sizes {
-            // Only whole batches. A batch larger than the pool repeats samples.
+            // Only whole batches are run. A batch larger than the pool repeats samples.
             let count = size * (pool.len() / size).clamp(1, BATCHES);
             let enough = all.last().is_some_and(|(_, last)| {
                 let once = last.one + last.device + last.all;

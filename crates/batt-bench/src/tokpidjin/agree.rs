@@ -2,17 +2,17 @@
 
 use serde_json::Value as Json;
 
-/// How entries of `o` and `s` compare.
+/// The counts of compared entries of `o` and `s`.
 #[derive(Clone, Debug, Default)]
 pub struct Agreement {
-    /// Entries compared.
+    /// The number of entries compared.
     pub entries: usize,
-    /// Entries with the same value, including kinds and the order of sets.
+    /// The number of entries with the same value, including kinds and the order of sets.
     pub same: usize,
-    /// Entries that differ only in the order of sets that hold functions or nan. Python orders
-    /// those by address.
+    /// The number of entries that differ only in the order of sets with functions or NaN. Python
+    /// orders those by address.
     pub arbitrary: usize,
-    /// Entries where this engine reached a limit that Python does not have.
+    /// The number of entries for which this engine reached a limit that Python does not have.
     pub limited: usize,
     /// The first differences.
     pub differences: Vec<String>,
@@ -27,7 +27,8 @@ impl Agreement {
         self.entries - self.same - self.arbitrary - self.limited
     }
 
-    /// Compares an entry of ours with Python's. `None`: this engine reached a limit.
+    /// Compares an entry of this engine with Python's. `None` means that this engine reached a
+    /// limit.
     pub fn entry(&mut self, place: &str, ours: Option<&Json>, theirs: &Json) {
         self.entries += 1;
         match ours {
@@ -50,7 +51,7 @@ impl Agreement {
     }
 }
 
-/// Returns whether the value holds anything that Python hashes by address.
+/// Returns whether the value contains anything that Python hashes by address.
 fn has_address_hash(value: &Json) -> bool {
     match value {
         Json::Array(items) => items.iter().any(has_address_hash),

@@ -1,7 +1,7 @@
 # Times a batt under the library of a Python checkout. Started by `batt-bench tokpidjin` and
 # `batt-bench targets --against`.
 #
-# Arguments: the checkout, the folder of the batt, a mode, and the seconds one call may take. The
+# Arguments: the checkout, the folder of the batt, a mode, and the most seconds for one call. The
 # mode "quiet" removes log calls from the library when it is loaded.
 #
 # Reads one JSON object per line on stdin and writes one answer per line on stdout. Only the call of

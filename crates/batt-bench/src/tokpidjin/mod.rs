@@ -39,8 +39,8 @@ const SAMPLES: usize = 600;
 /// The most rounds of every side.
 const ROUNDS: usize = 5;
 
-/// Samples in a turn. Several keep each side's data in the CPU caches, and no sample runs twice in
-/// a row, as in a mega-batch.
+/// The number of samples in a turn. Several samples keep each side's data in the CPU caches, and no
+/// sample runs twice in a row, as in a mega-batch.
 const TURN: usize = 16;
 
 /// Compare a batt with the same batt under tokpidjin's own library, in turns
@@ -77,7 +77,7 @@ pub fn main(args: &TokpidjinArgs) -> Result<bool> {
     Ok(comparison.agreement.differ() == 0)
 }
 
-/// How to run the Python side.
+/// Options for the Python side.
 #[derive(Clone)]
 pub struct PythonOptions<'a> {
     pub checkout: &'a Checkout,
@@ -96,11 +96,11 @@ pub struct Comparison {
     pub samples: Vec<Measured>,
     pub rounds: usize,
     pub agreement: Agreement,
-    /// Samples on which Python's call raised an error and so lost both lists.
+    /// Samples on which Python's call raised an error and so returned no lists.
     pub raised: Vec<String>,
-    /// Samples left out because Python took too long for one call.
+    /// Samples that were left out because one call took Python too long.
     pub too_long: Vec<String>,
-    /// The seconds that one call of Python may take.
+    /// The most seconds that one call of Python may take.
     pub patience: f64,
     pub interrupted: bool,
 }
@@ -118,7 +118,7 @@ pub struct Measured {
     pub copied: f64,
 }
 
-/// Python's answer to one call.
+/// Python's answer to a call.
 #[derive(Deserialize)]
 struct Answer {
     nanos: f64,

@@ -30,7 +30,8 @@ impl Figures {
     }
 }
 
-/// How many times faster this engine is: over all samples, on the median sample, on the worst.
+/// The factors by which this engine is faster: over all samples, on the median sample, and on the
+/// worst sample.
 struct Ratios {
     overall: f64,
     median: f64,

@@ -156,7 +156,7 @@ fn a_soak_ends_after_its_time() {
     );
     assert!(soak["memory"].as_array().unwrap().len() >= 3);
     assert!(soak["process"]["max"].as_u64() >= soak["process"]["first"].as_u64());
-    // A short soak cannot tell growth.
+    // A short soak cannot detect growth.
     assert_eq!(soak["process"]["growth"], Json::Null);
     assert_eq!(soak["device_memory"], Json::Null);
 }

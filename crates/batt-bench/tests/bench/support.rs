@@ -14,7 +14,7 @@ const MIRROR: &str = r#"{
   "test": [{"input": [[7], [8]], "output": [[8], [7]]}]
 }"#;
 
-/// A task whose test has no answer.
+/// A task whose test has no known output.
 const OPEN: &str = r#"{
   "train": [{"input": [[1, 2]], "output": [[2, 1]]}],
   "test": [{"input": [[3, 4]]}]
@@ -23,7 +23,7 @@ const OPEN: &str = r#"{
 /// A temporary folder.
 pub struct Folder(TempDir);
 
-/// How a command ended.
+/// The exit code and the output of a command.
 pub struct Ended {
     pub code: Option<i32>,
     pub stdout: String,
@@ -31,7 +31,7 @@ pub struct Ended {
 }
 
 impl Folder {
-    /// A folder with two tasks in `tasks/`.
+    /// Creates a folder with two tasks in `tasks/`.
     pub fn with_tasks() -> Folder {
         let folder = Folder(TempDir::new().unwrap());
         folder.write("tasks/aa11.json", MIRROR);
@@ -60,7 +60,7 @@ pub fn bench(args: &[&str]) -> Ended {
     Ended::from(command(Path::new("."), args).output().unwrap())
 }
 
-/// The command, for tests that need more control.
+/// Returns the command, for tests that need more control.
 pub fn command(folder: &Path, args: &[&str]) -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_batt-bench"));
     command
@@ -83,7 +83,7 @@ impl From<Output> for Ended {
 }
 
 impl Ended {
-    /// Asserts the exit code, showing everything if it is another.
+    /// Asserts the exit code. A failure shows all output.
     #[track_caller]
     pub fn code(self, code: i32) -> Ended {
         assert_eq!(

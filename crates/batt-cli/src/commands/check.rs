@@ -1,4 +1,4 @@
-//! `batt check`: errors, warnings and remarks about solver files.
+//! `batt check`: prints errors, warnings and remarks about solver files.
 
 use std::collections::BTreeMap;
 use std::io::Write;
@@ -32,11 +32,11 @@ pub struct CheckArgs {
     #[arg(long)]
     json: bool,
 
-    /// Print remarks too
+    /// Also print remarks
     #[arg(long)]
     info: bool,
 
-    /// Exit with 1 for warnings too
+    /// Exit with 1 also for warnings
     #[arg(long)]
     strict: bool,
 }

@@ -1,4 +1,4 @@
-//! `batt completions`: completion scripts and manual pages.
+//! `batt completions`: prints completion scripts and writes manual pages.
 
 use std::fs;
 use std::io::Write;
@@ -21,7 +21,7 @@ Examples:
   batt completions fish > ~/.config/fish/completions/batt.fish
   batt completions --man ~/.local/share/man/man1")]
 pub struct CompletionsArgs {
-    /// Which shell
+    /// The shell
     #[arg(required_unless_present = "man")]
     shell: Option<Shell>,
 
@@ -35,7 +35,7 @@ pub fn main(args: &CompletionsArgs, mut command: Command) -> Result<Exit> {
     if let Some(folder) = &args.man {
         write_man_pages(command, folder)?;
     } else if let Some(shell) = args.shell {
-        // The generator panics when it cannot write, so it writes to memory first.
+        // The generator panics if writing fails, so it writes to memory first.
         let mut script = Vec::new();
         generate(shell, &mut command, "batt", &mut script);
         let mut out = stdout();

@@ -36,7 +36,7 @@ pub struct ConformanceArgs {
     /// The vectors directory
     dir: PathBuf,
 
-    /// Print this many differences in full
+    /// The number of differences to print in full
     #[arg(long, value_name = "N", default_value_t = 10)]
     limit: usize,
 
@@ -44,7 +44,7 @@ pub struct ConformanceArgs {
     #[arg(long, value_name = "NAME,...", value_delimiter = ',')]
     op: Vec<String>,
 
-    /// Where to run the cases
+    /// The device on which the cases run
     #[arg(long, value_name = DeviceChoice::FORMS, default_value = "cpu")]
     device: DeviceChoice,
 
@@ -87,7 +87,7 @@ pub fn main(args: &ConformanceArgs, ui: &Ui) -> Result<Exit> {
     write_device_report(&found.map_err(unusable)?, &device_name, args, ui)
 }
 
-/// Writes the differences, and notes about the other cases.
+/// Writes the differences, and notes about other cases.
 fn write_report(
     out: &mut impl Write,
     report: &Conformance,
@@ -163,7 +163,7 @@ fn write_device_report(
     Ok(Exit::findings(failed > 0 || unfinished))
 }
 
-/// A row that says where the cases of a group were completed.
+/// Returns a row with the counts of where the cases of a group were completed.
 fn row(name: &str, counts: &Counts) -> [String; 5] {
     let left = counts.reasons();
     let left: Vec<String> = left
@@ -178,7 +178,7 @@ fn row(name: &str, counts: &Counts) -> [String; 5] {
     ]
 }
 
-/// Writes which primitives the device did not complete, and why.
+/// Writes the primitives that the device did not complete, with the reasons.
 fn write_ops(out: &mut impl Write, left: &[Unfinished]) -> Result<()> {
     let mut ops: BTreeMap<(Group, &str), [u64; Reason::ALL.len()]> = BTreeMap::new();
     for case in left {

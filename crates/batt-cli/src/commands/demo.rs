@@ -1,4 +1,4 @@
-//! `batt demo`: the whole thing at work, on puzzles that are built in.
+//! `batt demo`: shows and solves the built-in puzzles.
 
 use std::collections::HashMap;
 use std::io::Write;
@@ -15,7 +15,7 @@ use crate::cli::Exit;
 use crate::interrupt;
 use crate::ui::{BAD, GOOD, STRONG, Ui, counted, rate, stdout, table, table_text};
 
-/// Show some puzzles, solve all of them and say how fast that went
+/// Show some puzzles, solve all of them, and measure the speed
 #[derive(Args)]
 #[command(after_help = "\
 The puzzles and their solvers are built in; nothing is read or downloaded.
@@ -30,13 +30,14 @@ pub struct DemoArgs {
     json: bool,
 }
 
-/// Puzzles worth looking at that fit on a narrow terminal.
+/// The puzzles that are shown. They are interesting and fit on a narrow terminal.
 const SHOWN: [&str; 4] = ["002e3123", "59938dad", "3470f492", "f92937ab"];
 
-/// Long enough for a steady figure, short enough to wait for.
+/// The time of the measurement: long enough for a steady figure, short enough to wait for.
 const MEASURED: Duration = Duration::from_millis(400);
 
-/// Copies of the solvers in one measurement, so that starting a thread does not count.
+/// The number of copies of the solvers in one measurement, so that starting threads does not
+/// matter.
 const COPIES: usize = 32;
 
 /// Runs the command.
@@ -72,7 +73,7 @@ pub fn main(args: &DemoArgs, ui: &Ui) -> Result<Exit> {
     Ok(Exit::findings(rows.iter().any(|row| !row.solved())))
 }
 
-/// Runs every solver on its puzzle, on one core. Returns how long that took.
+/// Runs every solver on its puzzle, on one core. Returns the time that this took.
 fn runs(
     solvers: &Solvers,
     tasks: &Tasks,
@@ -96,17 +97,17 @@ fn runs(
     .time)
 }
 
-/// How long the solvers take on one core.
+/// The times of the solvers on one core.
 struct Timing {
     /// Median microseconds of a run, by task.
     micros: HashMap<String, f64>,
     /// The number of runs timed.
     runs: usize,
-    /// How long they took together.
+    /// The total time of these runs.
     time: Duration,
 }
 
-/// Runs all puzzles again and again.
+/// Times all puzzles, again and again.
 fn measure(solvers: &Solvers, tasks: &Tasks) -> Result<Timing> {
     let copies: Solvers = (0..COPIES).flat_map(|_| solvers).cloned().collect();
     let mut times: HashMap<String, Vec<f64>> = HashMap::new();
@@ -160,7 +161,7 @@ impl Row<'_> {
         self.runs[0].solver().program().steps().len()
     }
 
-    /// The test input and what the solver made of it.
+    /// Draws the last input and the solver's output.
     fn picture(&self, ui: &Ui) -> Option<String> {
         let run = self.runs.last()?;
         let answer = run.output()?;

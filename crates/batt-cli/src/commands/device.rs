@@ -1,4 +1,5 @@
-//! `batt device`: the devices of this machine, what is missing to use them, and whether they work.
+//! `batt device`: shows the devices of this machine and what is missing to use them, and tests
+//! them.
 
 use std::io::Write;
 use std::time::{Duration, Instant};
@@ -37,7 +38,7 @@ pub struct DeviceArgs {
     #[arg(long)]
     self_test: bool,
 
-    /// Which device to test
+    /// The number of the device to test
     #[arg(long, value_name = "N", default_value_t = 0)]
     device: usize,
 
@@ -46,7 +47,7 @@ pub struct DeviceArgs {
     #[arg(long, conflicts_with_all = ["device", "clear_cache"])]
     emulated: bool,
 
-    /// Delete the compiled kernels that are kept
+    /// Delete the cached kernels
     #[arg(long, conflicts_with = "self_test")]
     clear_cache: bool,
 }
@@ -115,7 +116,7 @@ fn clear(json: bool) -> Result<Exit> {
 /// The self-test of a device.
 struct Test {
     devices: Devices,
-    /// How long it took to open the device.
+    /// The time that opening the device took.
     opened: Duration,
     found: SelfTest,
 }
@@ -316,7 +317,7 @@ fn compiler_text(compiler: &Result<Compiler, String>) -> String {
     }
 }
 
-/// Bytes as people say them.
+/// Formats a number of bytes.
 fn size(bytes: u64) -> String {
     const UNITS: [&str; 4] = ["KiB", "MiB", "GiB", "TiB"];
     let mut value = bytes as f64 / 1024.0;

@@ -1,4 +1,4 @@
-//! `batt extract`: single solvers cut out of a batt.
+//! `batt extract`: extracts solvers from a batt.
 
 use std::collections::HashSet;
 use std::fs;
@@ -17,7 +17,7 @@ use crate::cli::{DialectName, Exit};
 use crate::error::bad_file;
 use crate::ui::{Ui, counted, stdout};
 
-/// Cut a solver out of a batt
+/// Extract a solver from a batt
 #[derive(Args)]
 #[command(
     group(ArgGroup::new("what").required(true).args(["step", "donor", "all"])),
@@ -40,15 +40,15 @@ pub struct ExtractArgs {
     #[arg(value_name = "FILE[::NAME]")]
     batt: String,
 
-    /// The solver behind a step, such as t12
+    /// Extract the solver that computes a step, such as t12
     #[arg(long, value_name = "tN", value_parser = step_number)]
     step: Option<u32>,
 
-    /// The solver behind the candidate of a donor
+    /// Extract the solver that computes the candidate of a donor
     #[arg(long, value_name = "DONOR")]
     donor: Option<String>,
 
-    /// The solvers behind all candidates, in a folder
+    /// Extract the solvers of all candidates into a folder
     #[arg(long, value_name = "DIR", conflicts_with = "output")]
     all: Option<PathBuf>,
 
@@ -64,7 +64,7 @@ pub struct ExtractArgs {
     #[arg(long)]
     json: bool,
 
-    /// Which library the batt is written for
+    /// The library for which the batt is written
     #[arg(long, value_name = "NAME", default_value = "auto")]
     dialect: DialectName,
 }
@@ -109,7 +109,7 @@ fn all(batts: &Batts) -> Vec<&Batt> {
     batts.iter().map(|(_, batt)| batt).collect()
 }
 
-/// `t12` or `12`.
+/// Parses the number of a step: `t12` or `12`.
 fn step_number(text: &str) -> Result<u32, String> {
     let digits = text.strip_prefix('t').unwrap_or(text);
     digits
@@ -117,7 +117,7 @@ fn step_number(text: &str) -> Result<u32, String> {
         .map_err(|_| "write the number of a step, such as t12".to_owned())
 }
 
-/// Mentions a dialect that the text alone does not show.
+/// Prints a note if parsing the text would detect another dialect.
 fn mention_dialect(cut: &ExtractedSolver, ui: &Ui) {
     let (dialect, looks_like) = (cut.program.dialect(), cut.dialect_of_text());
     if looks_like != dialect {

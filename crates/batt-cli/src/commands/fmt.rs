@@ -1,4 +1,4 @@
-//! `batt fmt`: solver files in canonical form.
+//! `batt fmt`: prints solver files in canonical form.
 
 use std::io::Write;
 use std::path::{Path, PathBuf};
@@ -69,14 +69,14 @@ pub fn main(args: &FmtArgs, ui: &Ui) -> Result<Exit> {
     Ok(Exit::findings(found))
 }
 
-/// Replaces a file as a whole or not at all: a full disk must not destroy it.
+/// Replaces a file atomically, so that a full disk does not destroy it.
 fn write_back(path: &Path, text: &str, ui: &Ui) -> Result<()> {
     let mut name = path.file_name().unwrap_or_default().to_owned();
     name.push(".batt-fmt");
     let beside = path.with_file_name(name);
     let failed = |error: std::io::Error| bad_file("write", path, &error);
     let written = std::fs::write(&beside, text).and_then(|()| {
-        // The new file gets the permissions of the old one.
+        // The new file gets the permissions of the old file.
         std::fs::set_permissions(&beside, std::fs::metadata(path)?.permissions())?;
         std::fs::rename(&beside, path)
     });

@@ -1,4 +1,5 @@
-//! The commands, one module each: the arguments on top, then what it does with them.
+//! The commands, one module each. A module begins with the arguments; the code that runs the
+//! command follows.
 
 pub mod archive;
 pub mod bench;

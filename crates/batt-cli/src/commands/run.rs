@@ -1,4 +1,4 @@
-//! `batt run`: solvers over tasks, compared with the known outputs.
+//! `batt run`: runs solvers on tasks and compares the results with the known outputs.
 
 use std::fs::File;
 use std::io::{self, BufWriter, Write};
@@ -61,7 +61,7 @@ pub struct RunArgs {
     options: RunOptions,
 }
 
-/// Rows of a list printed without `--verbose`.
+/// The number of rows of a list without `--verbose`.
 const LISTED: usize = 20;
 
 /// Runs the command.
@@ -78,7 +78,7 @@ pub fn main(args: &RunArgs, ui: &Ui) -> Result<Exit> {
         threads: args.jobs.threads(ui),
         values: match (&json, args.all_pairs) {
             (Some(_), _) => Values::All,
-            // Nearly every value of an all-pairs run is wrong, and none is shown.
+            // Nearly every value of an all-pairs run is wrong, and none of them is shown.
             (None, true) => Values::None,
             (None, false) => Values::Wrong,
         },
@@ -110,11 +110,11 @@ pub fn main(args: &RunArgs, ui: &Ui) -> Result<Exit> {
                 && write_error.is_none()
                 && let Err(error) = result.write_json(out)
             {
-                // The rest could not be written either.
+                // The remaining lines could not be written either.
                 write_error = Some(error);
                 stop.cancel();
             }
-            // Failing is the rule in an all-pairs run, so failures are not listed.
+            // Most runs of an all-pairs run fail, so failures are not listed.
             if !args.all_pairs && failures.len() < listed {
                 failures.extend(failure(&result));
             }
@@ -170,7 +170,7 @@ fn open(path: &Path) -> Result<JsonLines> {
     Ok(BufWriter::with_capacity(1 << 16, target))
 }
 
-/// The row of a run that is wrong.
+/// Returns the row of a wrong run; `None` if the run is right.
 fn failure(result: &RunResult) -> Option<[String; 3]> {
     let reason = result.reason()?;
     let solver = name(result.solver().name()).into_owned();

@@ -31,7 +31,7 @@ def solve_nothing(I):
     return I
 ";
 
-/// A folder with tasks and an archive of the solvers above.
+/// Creates a folder with tasks and an archive of the solvers above.
 fn filled() -> Folder {
     let folder = Folder::with_tasks();
     folder.write("s.py", SOLVERS);
@@ -48,7 +48,7 @@ fn lines(text: &str) -> Vec<Json> {
     text.lines().map(parse).collect()
 }
 
-/// The hash of the best solver of a task.
+/// Returns the hash of the best solver of a task.
 fn best(folder: &Folder, task: &str) -> String {
     let shown = folder.batt(&["archive", "show", task, "--json"]).code(0);
     lines(&shown.stdout)[0]["hash"].as_str().unwrap().to_owned()
@@ -78,14 +78,15 @@ fn what_is_imported_is_listed() {
     assert_eq!(json[0]["best"]["size"], 1);
     assert_eq!(json[0]["best"]["solved"], true);
 
-    // Again: all is known.
+    // A second import finds all solvers known.
     folder
         .batt(&["archive", "import", "s.py", "--tasks", "tasks"])
         .code(0)
         .out("0 kept, 5 known, 0 refused");
     let top = folder.batt(&["archive", "top", "--json"]).code(0);
     let top = lines(&top.stdout);
-    // Both solve a task; the first one has more demonstrations, the second was tried on two.
+    // Both solvers solve a task. The first has more demonstrations; the second was tried on two
+    // tasks.
     assert_eq!(
         (&top[0]["solved"], &top[0]["demos_solved"]),
         (&1.into(), &2.into())
@@ -137,7 +138,8 @@ fn a_solver_is_shown_with_pictures() {
         .out("made by import in run 1")
         .out("train[0] input 2x2      output 2x2  solver\n12                  ->  34          right\n34                      12\n");
     assert!(!shown.stdout.contains("test[0]"));
-    // The first digits do; an answer to a test is shown, but not the expected one.
+    // The first digits of a hash suffice. The picture shows the answer to a test, but not the
+    // expected output.
     folder
         .batt(&["archive", "show", &hash[..6], "--tasks", "tasks", "--tests"])
         .code(0)
@@ -160,7 +162,7 @@ fn a_solver_is_shown_with_pictures() {
 }
 
 #[test]
-fn what_is_not_there_is_an_error_with_advice() {
+fn missing_things_are_errors_with_hints() {
     let folder = filled();
     folder.batt(&["archive", "show", "aa12"]).error(
         "neither a task nor a solver 'aa12'",
@@ -222,7 +224,7 @@ fn exported_solvers_run_again() {
         .batt(&["run", "best.py", "--tasks", "tasks"])
         .code(0)
         .out("solved 2 of 2 tasks");
-    // All of them, each under a name of its own that still says which task it is for.
+    // All solvers of the task are exported, each under a name that still contains the task.
     let all = folder
         .batt(&["archive", "export", "--task", "aa11"])
         .code(0)
@@ -288,7 +290,7 @@ fn archives_are_merged() {
     folder
         .batt(&["archive", "merge", "all", "--archive", "./all"])
         .error("into itself", "--archive");
-    // One that is missing keeps the others from being written.
+    // A missing archive prevents the merge of the others.
     folder
         .batt(&["archive", "merge", "all", "none", "--archive", "new"])
         .error("none: there is no such archive", "check the path");
@@ -310,7 +312,7 @@ fn gc_removes_what_is_not_needed() {
     assert_eq!((&json["scores"], &json["solvers"]), (&3.into(), &2.into()));
 }
 
-/// A damaged checkpoint and impossible scores: all are printed, nothing is removed, and the exit
+/// A damaged checkpoint and impossible scores are all printed, nothing is removed, and the exit
 /// code is 1.
 #[test]
 fn a_check_finds_damaged_checkpoints_and_impossible_scores() {
@@ -375,7 +377,7 @@ fn lineage_of_a_solver_without_parents() {
     assert_eq!(lines(&json.stdout)[0]["depth"], 0);
 }
 
-/// The folder of the original system, as it is after a copy from another machine.
+/// The folder of the original system is imported as it is after a copy from another machine.
 #[cfg(unix)]
 #[test]
 fn the_original_folder_is_imported() {
@@ -393,13 +395,14 @@ fn the_original_folder_is_imported() {
         let text = format!("{head}def solve(S, I, C):\n{body}");
         folder.write(&format!("old/solver_md5/{}.py", md5(k)), text);
     };
-    // The link says 9 of 3; it is dangling, as it is on every other machine. The solver stands
-    // there twice.
+    // The name of the link says 9 of 3, and the link is dangling, as on every other machine. The
+    // solver has two links.
     solver(1, "    O = mir_rot_t(I, R0)\n    return O\n");
     let away = |k: u8| format!("/kaggle/working/tokpidjin/solver_md5/{}.py", md5(k));
     link("aa11", "9", "13", &away(1), &format!("{}.py", md5(1)));
     link("aa11", "2", "20", &away(1), &format!("{}.py", md5(1)));
-    // Broken, missing, of no task, of no name; and links that lead out of the folder.
+    // These solvers are broken, missing, of an unknown task, or have a wrong name; and some links
+    // lead out of the folder.
     solver(2, "    O = no_such(I)\n    return O\n");
     link("aa11", "0", "13", &away(2), &format!("{}.py", md5(2)));
     link("aa11", "0", "13", &away(3), &format!("{}.py", md5(3)));
@@ -452,7 +455,7 @@ fn the_original_folder_is_imported() {
         .error("no folder solver_dir", "original system");
 }
 
-/// Two processes fill one archive.
+/// Two processes can import into one archive at the same time.
 #[test]
 fn two_processes_import_at_once() {
     let folder = Folder::with_tasks();

@@ -1,4 +1,4 @@
-//! What a new user gets wrong: each time a clear message, the right exit code and no panic.
+//! Typical mistakes of new users: each gives a clear message, the right exit code and no panic.
 
 use std::time::{Duration, Instant};
 
@@ -166,26 +166,26 @@ fn a_file_that_is_not_text() {
 }
 
 #[test]
-fn programs_that_would_eat_the_machine() {
+fn programs_that_exceed_limits() {
     let folder = Folder::with_tasks();
     let folder = &folder;
     for (body, fault) in [
-        // A billion cells at once.
+        // A billion cells in one call.
         (
             "a = multiply(multiply(TEN, TEN), TEN)\n    b = multiply(a, a)\n    return canvas(ZERO, astuple(b, a))",
             "SizeLimit in canvas, s.py:4",
         ),
-        // Doubling, forty times over.
+        // Forty times doubling.
         (
             "f = power(fork(vconcat, identity, identity), 40)\n    return f(I)",
             "Limit in f, s.py:3",
         ),
-        // Ten thousand million steps.
+        // Ten billion elements.
         (
             "a = interval(ZERO, 100000, ONE)\n    return product(a, a)",
             "SizeLimit in product",
         ),
-        // Nesting without end.
+        // Endless nesting.
         (
             "f = power(rbind(astuple, ONE), 100000)\n    return f(I)",
             "RecursionError in",

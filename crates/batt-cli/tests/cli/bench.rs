@@ -92,7 +92,7 @@ fn a_folder_that_is_no_checkout() {
     bench(&folder).error("this is a checkout of tokpidjin", "arc-dsl");
 }
 
-/// A library of one function, which batt has as well.
+/// Writes a checkout whose library has one function, which batt has as well.
 fn checkout(folder: &Folder) {
     folder.write("dsl.py", "def hmirror(grid):\n    return grid[::-1]\n");
     folder.write("constants.py", "");
@@ -119,7 +119,7 @@ fn both_sides_are_compared() {
     let folder = Folder::with_tasks();
     checkout(&folder);
     folder.batt(&AGAINST).code(0).out("same answers     3 of 3");
-    // A library with a mistake differs.
+    // A library with a mistake gives different answers.
     folder.write("dsl.py", "def hmirror(grid):\n    return grid\n");
     folder.batt(&AGAINST).code(1).out("differs: solve_aa11");
 }

@@ -1,4 +1,4 @@
-//! `batt card`, `batt mega` and `batt extract`: solvers into one batt, and out again.
+//! `batt card`, `batt mega` and `batt extract`: merging solvers into a batt, and extracting them.
 
 use std::collections::HashSet;
 
@@ -28,12 +28,12 @@ def solve_aa11(S, I, C):
     return O
 ";
 
-/// The solvers and the tasks of the corpus.
+/// Returns the paths of the corpus's solvers and tasks.
 fn corpus() -> [String; 2] {
     ["solvers.py", "tasks"].map(|name| format!("{CORPUS}/{name}"))
 }
 
-/// A folder with two tasks and their solvers.
+/// Creates a folder with two tasks and their solvers.
 fn two() -> Folder {
     let folder = Folder::with_tasks();
     folder.write("s.py", SOLVERS);
@@ -52,7 +52,7 @@ fn files_in(folder: &Folder) -> HashSet<String> {
 }
 
 #[test]
-fn the_corpus_goes_in_and_comes_out() {
+fn the_corpus_is_merged_and_extracted() {
     let folder = Folder::new();
     let [solvers, tasks] = &corpus();
     let ended = folder
@@ -150,7 +150,7 @@ fn mutants_join_their_parents() {
         }
     }
 
-    // The batt says who is a mutant, and runs; what is extracted from it are solvers again.
+    // The batt marks mutants and runs, and the extracted mutants are solvers again.
     let file = BattFile::load(folder.path("a.py"), None).unwrap();
     assert!(file.diagnostics.is_empty(), "{:?}", file.diagnostics);
     for output in &file.batts[0].outputs {
@@ -170,7 +170,7 @@ fn mutants_join_their_parents() {
 }
 
 #[test]
-fn more_mutants_than_there_are() {
+fn fewer_mutants_than_requested() {
     let folder = Folder::new();
     folder.write(
         "s.py",
@@ -208,7 +208,7 @@ fn the_largest_task_goes_first() {
     );
     assert_eq!(donors["donors"][0]["cells"], 24);
     assert_eq!(donors["donors"][1]["cells"], 6);
-    // The other way round in the file, and one whose task is not there: it goes last.
+    // The file has the solvers in the other order, and one whose task is missing, which goes last.
     folder.write(
         "s.py",
         "def solve_cc33(I):\n    return rot90(I)\ndef solve_bb22(I):\n    return vmirror(I)\n\
@@ -294,7 +294,7 @@ fn forms() {
     folder
         .batt(&["card", "s.py", "-o", "b.py", "--guarded"])
         .error("arc-dsl has no guarded form", "leave --guarded out");
-    // Nothing in a batt tells RE-ARC's library from the original.
+    // A batt for RE-ARC's library looks like one for the original.
     folder
         .batt(&["card", "s.py", "-o", "b.py", "--dialect", "re-arc"])
         .code(0)
@@ -302,7 +302,7 @@ fn forms() {
 }
 
 #[test]
-fn differs_of_ones_own() {
+fn differs_from_files() {
     let folder = two();
     folder.write(
         "d.py",
@@ -320,7 +320,7 @@ fn differs_of_ones_own() {
         .code(0);
     assert!(!without.stdout.contains("s.append"));
 
-    // One of two takes something else, one has the name of another.
+    // One of these two functions has other parameters, and one has the name of a built-in differ.
     folder.write(
         "d.py",
         "def differ_mine(S, I, C):\n    return equality(I, C)\ndef helper(I):\n    return I\n\
@@ -384,7 +384,7 @@ fn wrong_inputs() {
 }
 
 #[test]
-fn places_that_cannot_be_written() {
+fn outputs_that_cannot_be_written() {
     let folder = two();
     let before = files_in(&folder);
     let card = |out: &str| folder.batt(&["card", "s.py", "-o", out]);
@@ -392,7 +392,7 @@ fn places_that_cannot_be_written() {
     card("tasks").error("cannot write tasks", "name a file, not a folder");
     card("b.json").error("the JSON form has this name", "name the Python file");
     card("./s.py").error("it is one of the files to read", "choose another name");
-    // A task that happens to have the name.
+    // The JSON form would replace a task with the same name.
     card("tasks/aa11.py").error(
         "cannot write tasks/aa11.json: it is there and is not the JSON form of a batt",
         "move that file away",
@@ -406,7 +406,7 @@ fn places_that_cannot_be_written() {
 }
 
 #[test]
-fn a_step_is_cut_out() {
+fn a_step_is_extracted() {
     let folder = two();
     folder
         .batt(&["card", "s.py", "-o", "b.py", "--no-differs"])
@@ -434,7 +434,7 @@ fn a_step_is_cut_out() {
 }
 
 #[test]
-fn everything_is_cut_out() {
+fn all_candidates_are_extracted() {
     let folder = two();
     folder.write("t.py", "def verify_aa11(G):\n    return hmirror(G)\n");
     folder
@@ -463,7 +463,7 @@ fn everything_is_cut_out() {
 }
 
 #[test]
-fn what_extract_does_not_find() {
+fn unknown_steps_and_donors_are_errors() {
     let folder = two();
     folder
         .batt(&["card", "s.py", "-o", "b.py", "--no-differs"])
@@ -483,7 +483,7 @@ fn what_extract_does_not_find() {
     extract(&["--step", "t1", "-o", "b.py"]).error("one of the files to read", "another name");
     extract(&["--all", "s.py"]).error("cannot make s.py", "");
     extract(&[]).code(2).err("--step").err("--donor");
-    // The output is a file, in every command.
+    // In every command `--output` takes a file.
     extract(&["--output", "aa11"]).code(2).err("--donor");
     folder
         .batt(&["extract", "nope.py", "--step", "t1"])
@@ -494,7 +494,7 @@ fn what_extract_does_not_find() {
     folder
         .batt(&["extract", "b.py::bat", "--step", "t1"])
         .error("b.py has no batt 'bat'", "did you mean 'batt'?");
-    // Numbers with gaps, and two candidates of one solver.
+    // The numbers of the steps have gaps, and one solver has two candidates.
     folder.write(
         "gaps.py",
         "def batt(S, I, C):\n    s = []\n    o = []\n    t2 = hmirror(I)\n    \

@@ -1,5 +1,4 @@
-//! What all commands have in common: limits, threads, names, signals, output that cannot be
-//! written.
+//! Behaviour that all commands share: limits, threads, names, signals, and write errors.
 
 use std::process::Stdio;
 use std::thread;
@@ -18,7 +17,7 @@ fn folder() -> Folder {
 }
 
 #[test]
-fn thousands_of_threads_are_cut_and_the_number_is_said() {
+fn too_many_threads_are_capped_with_a_note() {
     let folder = folder();
     let started = Instant::now();
     let run = |jobs| folder.batt(&["run", "s.py", "--tasks", "tasks", "-j", jobs]);
@@ -64,7 +63,7 @@ fn names_reach_the_terminal_escaped() {
         ended.stdout
     );
     assert!(!ended.stdout.contains('\u{1b}') && !ended.stderr.contains('\u{1b}'));
-    // For programs the name is exact.
+    // JSON contains the exact name.
     let lines = folder.batt(&[&args[..], &["--json", "-"]].concat()).code(0);
     let line: Value = serde_json::from_str(lines.stdout.lines().next().unwrap()).unwrap();
     assert_eq!(line["task"], id);
@@ -143,7 +142,7 @@ fn signals_end_a_run_with_what_it_has() {
     for task in 0..300 {
         folder.write(&format!("tasks/task{task}.json"), MIRROR);
     }
-    // Values so large that lines are written at once, and minutes of them.
+    // The values are so large that lines are written at once, and the runs take minutes.
     let solver =
         |k| format!("def f{k}(I):\n    x = interval(0, 30000, 1)\n    return order(x, invert)\n");
     let solvers: String = (0..100).map(solver).collect();
@@ -199,7 +198,7 @@ fn manual_pages_are_written_for_every_command() {
 }
 
 #[test]
-fn devices_say_why_they_are_not_used() {
+fn a_note_says_why_devices_are_not_used() {
     let folder = folder();
     let run = |device: &str, more: &[&str]| {
         let args = ["run", "s.py", "--tasks", "tasks", "--device", device];
@@ -214,8 +213,8 @@ fn devices_say_why_they_are_not_used() {
     assert!(!ended.stderr.contains("device"), "{}", ended.stderr);
 }
 
-/// Runs `batt` in the folder behind `limit`, a command such as `prlimit --nproc=6`, and returns how
-/// it ended. A command that hangs fails the test instead of holding it up.
+/// Runs `batt` in the folder after a shell command such as `prlimit --nproc=6`, and returns how it
+/// ended. A command that hangs fails the test instead of blocking it.
 #[cfg(target_os = "linux")]
 fn limited(folder: &Folder, shell: &str, args: &[&str], user: Option<u32>) -> Ended {
     use std::os::unix::process::CommandExt;
@@ -240,7 +239,7 @@ fn limited(folder: &Folder, shell: &str, args: &[&str], user: Option<u32>) -> En
 fn with_fewer_threads_than_asked_for_all_work_is_done() {
     use std::os::unix::fs::{MetadataExt, PermissionsExt};
 
-    /// A user without processes of its own, for whom a limit of processes is exact.
+    /// A user without other processes, so that a limit on processes is exact.
     const NOBODY: u32 = 65534;
 
     let folder = folder();
@@ -260,7 +259,7 @@ fn with_fewer_threads_than_asked_for_all_work_is_done() {
     for processes in [2, 3, 4, 6] {
         let shell = format!("prlimit --nproc={processes}");
         let ended = as_nobody(&shell);
-        // With too few processes for the command's own thread it says so.
+        // With too few processes for its own thread, the command reports that.
         match processes {
             2 | 3 => assert!(!ended.stderr.contains("panicked"), "{}", ended.stderr),
             _ => assert_eq!(
@@ -280,7 +279,7 @@ fn too_little_memory_ends_the_command() {
     let card = ["card", "s.py", "-o", "batt.py"];
     folder.batt(&card).code(0);
     let args = ["mega", "batt.py", "--tasks", "tasks", "-j", "16"];
-    // Enough memory for the data, but not for the stacks of 16 threads.
+    // There is enough memory for the data, but not for the stacks of 16 threads.
     limited(&folder, "ulimit -v 200000;", &args, None).code(0);
     for kilobytes in [20_000, 60_000, 100_000, 150_000] {
         let ended = limited(&folder, &format!("ulimit -v {kilobytes};"), &args, None);

@@ -1,10 +1,10 @@
-//! `--device emulated`: the same results, and words about where they are from.
+//! `--device emulated` gives the same results, and reports where they were computed.
 
 use serde_json::Value;
 
 use crate::support::{Ended, Folder, command};
 
-/// A solver that is right, one that fails, one whose value is a set, and one that looks at the
+/// A solver that is right, one that fails, one that returns a set, and one that depends on the
 /// order of a set.
 const SOLVERS: &str = "
 def solve_aa11(I):
@@ -32,7 +32,7 @@ fn folder() -> Folder {
     folder
 }
 
-/// Without the times, which are never the same.
+/// Returns the lines without the times, which differ from run to run.
 fn without_times(lines: &str) -> Vec<Value> {
     let parse = |line| {
         let mut record: Value = serde_json::from_str(line).unwrap();
@@ -65,7 +65,7 @@ fn mega_is_the_same() {
             .err(" back in ")
             .err("done again on the CPU, 0 differ");
     }
-    // Without results on disk only verdicts come back.
+    // Without an output file, devices return only verdicts.
     let plain = mega(&["--device", "cpu"]);
     let ended = mega(&["--device", "emulated", "--verify=0.5"]);
     assert_eq!(ended.stdout, plain.stdout);
@@ -88,7 +88,7 @@ fn mega_is_the_same() {
     }
     assert!(device["bytes_up"].is_number() && device["bytes_down"].is_number());
     assert!(summary["samples_per_second"].as_f64().unwrap() > 0.0);
-    // Steps are counted wherever they are executed.
+    // Steps are counted on the device as on the CPU.
     let cpu: Value = serde_json::from_str(&mega(&["--device", "cpu", "--json"]).stdout).unwrap();
     assert_eq!(summary["steps"], cpu["steps"]);
     assert_eq!(cpu["device"], Value::Null);
@@ -170,8 +170,8 @@ fn a_device_that_fails_changes_nothing() {
         .batt(&[&args[..], &["--full", "--output", "r.jsonl"]].concat())
         .code(0);
     let expected = folder.read("r.jsonl");
-    // All runs are in one batch of several launches: from the second on, the fault comes in the
-    // middle of it.
+    // All runs are in one batch of several launches, so from the second launch on, the fault comes
+    // in the middle of the batch.
     for (faults, words) in [
         ("memory@0", "the device has no room"),
         ("memory@1", "the device has no room"),
@@ -199,15 +199,15 @@ fn a_device_that_fails_changes_nothing() {
         assert_eq!(folder.read("r.jsonl"), expected);
         std::fs::remove_file(folder.path("r.jsonl")).unwrap();
     }
-    // A fault that never comes is none.
+    // A fault after the last launch has no effect.
     mega_with(&folder, "lost@99", &["--verify"])
         .code(0)
         .err("0 differ");
 }
 
-/// All jobs together have written no more than there is: that gives nonsense away.
+/// Garbage is detected because the jobs seem to have written more than there is.
 #[test]
-fn nonsense_from_a_device_changes_nothing() {
+fn garbage_from_a_device_changes_nothing() {
     let folder = folder();
     let args = ["mega", "b.py", "--tasks", "tasks", "--device", "cpu"];
     let cpu = |more: &[&str]| folder.batt(&[&args[..], more].concat()).code(0);
@@ -229,13 +229,13 @@ fn nonsense_from_a_device_changes_nothing() {
 }
 
 #[test]
-fn faults_have_to_be_known() {
+fn unknown_faults_are_errors() {
     let folder = folder();
     mega_with(&folder, "fire@1", &[]).error("\"fire@1\" is not like memory@2", "memory@0,lost@2");
 }
 
 #[test]
-fn the_self_test_compares_with_the_processor() {
+fn the_self_test_compares_with_the_cpu() {
     let folder = Folder::new();
     let test = |more: &[&str]| {
         let args = ["device", "--self-test", "--emulated"];
@@ -270,8 +270,7 @@ fn profile_counts_cycles() {
     let ops = json["device"]["ops"].as_array().unwrap();
     let shares: f64 = ops.iter().map(|op| op["share"].as_f64().unwrap()).sum();
     assert!((shares - 1.0).abs() < 1e-9, "{shares}");
-    // The order of a set matters to one solver, which is launched twice and counts twice; to the
-    // others it does not.
+    // One solver depends on the order of a set, so it is launched twice and counts twice.
     let calls = |name: &str| {
         let count = ops.iter().find(|op| op["op"] == name).unwrap();
         count["calls"].as_u64().unwrap()

@@ -1,5 +1,5 @@
-//! `batt evolve`: the same seed, the same solvers; what is said to be saved is saved, whatever
-//! happens.
+//! `batt evolve`: the same seed gives the same solvers, and everything reported as saved is saved,
+//! whatever happens.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -12,7 +12,7 @@ use serde_json::Value;
 
 use crate::support::{Ended, Folder, batt, command};
 
-/// Solvers to learn from, one of which is nearly what the first task asks for.
+/// Solvers to learn from. One of them nearly solves the first task.
 const SOLVERS: &str = "
 def solve_other(I):
     x1 = vmirror(I)
@@ -25,14 +25,14 @@ def solve_another(I):
     return O
 ";
 
-/// Few offspring: a generation takes milliseconds.
+/// Few offspring, so that a generation takes milliseconds.
 const SMALL: [&str; 5] = ["evolve", "--offspring", "200", "--population", "16"];
 
 fn small(folder: &Folder, more: &[&str]) -> Ended {
     folder.batt(&[&SMALL, more].concat())
 }
 
-/// A folder with two small tasks and some solvers.
+/// Creates a folder with two small tasks and some solvers.
 fn folder() -> Folder {
     let folder = Folder::with_tasks();
     folder.write("solvers.py", SOLVERS);
@@ -43,14 +43,14 @@ fn json(ended: &Ended) -> Value {
     serde_json::from_str(&ended.stdout).unwrap()
 }
 
-/// What does not depend on the clock.
+/// Returns the output without the parts that depend on the clock.
 fn timeless(ended: &Ended) -> Value {
     let mut json = json(ended);
     json["time"] = Value::Null;
     json
 }
 
-/// All that an archive holds, apart from when it was found; it is in order.
+/// Returns the contents of an archive without times, and checks that the archive is valid.
 fn contents(path: &Path) -> BTreeSet<String> {
     let archive = Archive::open_existing(path).unwrap();
     assert_eq!(archive::check(&archive).unwrap(), []);
@@ -115,12 +115,12 @@ fn the_embedded_puzzles_need_nothing() {
     assert_eq!(fs::read_dir(folder.path("")).unwrap().count(), 0);
 }
 
-/// The report of held-out solvers has both numbers: those that fit the demonstrations, and those of
-/// them that are right on the tests.
+/// The report of held-out solvers has two numbers: the solvers that fit the demonstrations, and
+/// those of them that are right on the tests.
 #[test]
 fn the_report_of_held_out_solvers_has_both_numbers() {
     let folder = folder();
-    // It fits both demonstrations of the task and no test: the test has another colour.
+    // A solver can fit the demonstrations and fail the test, which has another colour.
     folder.write(
         "tasks/cc33.json",
         r#"{"train": [{"input": [[1, 2], [3, 4]], "output": [[3, 4], [1, 2]]}],
@@ -137,7 +137,8 @@ fn the_report_of_held_out_solvers_has_both_numbers() {
     );
 }
 
-/// A generation that would take hours ends with the time, and what was found by then is saved.
+/// A generation that would take hours ends at the time limit, and everything found by then is
+/// saved.
 #[test]
 fn the_time_ends_a_generation() {
     let folder = folder();
@@ -239,7 +240,7 @@ fn solvers_that_are_held_out_are_not_learnt_from() {
     assert_eq!(without["tasks"][0]["task"], "aa11");
     assert_eq!(without["tasks"][0]["solved"], false);
     assert_eq!(without["right_on_tests"], 0);
-    // Nor from an archive that has them.
+    // Held-out solvers are not learnt from an archive either.
     let held = [&held, &["--archive", "own.sqlite"][..]].concat();
     let without = json(&small(&folder, &held).code(0));
     assert_eq!(without["tasks"][0]["solved"], false);
@@ -250,7 +251,7 @@ fn the_archive_is_learnt_from() {
     let folder = folder();
     let solved = ["--tasks", "tasks", "--solvers", "solvers.py"];
     small(&folder, &[&solved[..], &["--generations", "20"]].concat()).code(0);
-    // No solver file, and hardly a chance to find anything.
+    // There is no solver file, and hardly a chance to find anything.
     let again = small(
         &folder,
         &[
@@ -277,7 +278,7 @@ fn the_archive_is_learnt_from() {
 }
 
 #[test]
-fn a_run_goes_on() {
+fn a_run_is_resumed() {
     let folder = Folder::new();
     let args = ["--hold-out", "3", "--archive", "a.sqlite", "--json"];
     let run = |more: &[&str]| small(&folder, &[&args, more].concat());
@@ -311,14 +312,14 @@ fn a_run_goes_on() {
     }
     assert!(!before.is_empty());
     assert!(contents(&folder.path("a.sqlite")).len() >= before.len().min(90));
-    // Other tasks, another run.
+    // Other tasks make another run.
     run(&["--generations", "1", "--resume", "--seed", "6"])
         .code(0)
         .err("there is no earlier run");
 }
 
 #[test]
-fn what_cannot_be_done_is_said() {
+fn impossible_requests_are_errors() {
     let folder = folder();
     let tasks = ["--tasks", "tasks", "--generations", "1"];
     let with = |more: &[&str]| small(&folder, &[&tasks, more].concat());
@@ -345,12 +346,12 @@ fn what_cannot_be_done_is_said() {
         with(&[option, value]).code(2).err(why);
     }
     batt(&["evolve", "--resume"]).error("there is no archive to go on with", "--archive FILE");
-    // No archive was made on the way.
+    // The failing commands have made no archive.
     assert!(!folder.path("batt.sqlite").exists());
 }
 
 #[test]
-fn archives_that_are_none_are_left_alone() {
+fn files_that_are_not_archives_are_left_alone() {
     let folder = folder();
     let with = |archive: &str| {
         let args = [
@@ -373,7 +374,7 @@ fn archives_that_are_none_are_left_alone() {
     with("no/where.sqlite").error("the folder of the archive is not there", "make the folder");
 }
 
-/// Permissions do not bind root, so this is a folder that no user can write to.
+/// Permissions do not bind root, so this is a folder to which no user can write.
 #[cfg(target_os = "linux")]
 #[test]
 fn a_folder_that_cannot_be_written() {
@@ -383,7 +384,7 @@ fn a_folder_that_cannot_be_written() {
     ended.code(2).err("/proc/batt.sqlite: ").err("hint: ");
 }
 
-/// Starts a run that takes a while and says what it saves.
+/// Starts a run that takes a while and reports what it saves.
 fn start(folder: &Folder, archive: &str, seed: &str, log: &str) -> Child {
     let args = [
         &SMALL[..],
@@ -403,7 +404,7 @@ fn start(folder: &Folder, archive: &str, seed: &str, log: &str) -> Child {
         .unwrap()
 }
 
-/// Waits until a log says this.
+/// Waits until a log contains a text.
 fn wait_for(child: &mut Child, log: &Path, text: &str) {
     for _ in 0..600 {
         if fs::read_to_string(log).is_ok_and(|log| log.contains(text)) {
@@ -415,14 +416,15 @@ fn wait_for(child: &mut Child, log: &Path, text: &str) {
     panic!("it never said {text:?}");
 }
 
-/// Checks that an archive is in order and has all that a log says is saved. Gives how much that is.
+/// Checks that an archive is valid and contains all solvers that a log reports as saved. Returns
+/// their number.
 fn check_saved(archive: &Path, log: &str) -> usize {
     let archive = Archive::open_existing(archive).unwrap();
     assert_eq!(archive::check(&archive).unwrap(), []);
     let hashes: BTreeSet<&str> = log
         .lines()
         .filter_map(|line| line.split_once("; saved as ").map(|(_, hash)| hash))
-        // The last line may not have been written to its end.
+        // The last line may be incomplete.
         .filter(|hash| hash.len() == 32)
         .collect();
     for hash in &hashes {
@@ -432,7 +434,7 @@ fn check_saved(archive: &Path, log: &str) -> usize {
     hashes.len()
 }
 
-/// How many solvers a log says were saved by the process that wrote its last lines.
+/// Returns the number of solvers that the process reports as saved in the last lines of a log.
 fn counted_in(log: &str) -> usize {
     let line = log.lines().rev().find_map(|line| {
         let (_, count) = line.split_once("; saved ")?;
@@ -450,7 +452,7 @@ fn signal(child: &Child, signal: &str) {
 
 #[cfg(unix)]
 #[test]
-fn ctrl_c_saves_and_says_how_to_go_on() {
+fn ctrl_c_saves_and_says_how_to_resume() {
     let folder = Folder::new();
     let log = folder.path("log");
     let mut child = start(&folder, "a.sqlite", "1", "log");
@@ -464,7 +466,7 @@ fn ctrl_c_saves_and_says_how_to_go_on() {
     assert!(archive.solver_count().unwrap() >= counted_in(&text));
 }
 
-/// A process that is killed loses nothing that it said was saved. `BATT_HEAVY=1` kills it 50 times.
+/// A killed process loses nothing that it reported as saved. `BATT_HEAVY=1` kills it 50 times.
 #[cfg(unix)]
 #[test]
 fn killed_at_any_moment_nothing_saved_is_lost() {
@@ -476,7 +478,8 @@ fn killed_at_any_moment_nothing_saved_is_lost() {
     for kill in 0..kills {
         let log = format!("log{kill}");
         let mut child = start(&folder, "a.sqlite", "1", &log);
-        // The moments are the same every time; what happens then is not.
+        // The times of the kills are the same in every test run, but the state of the process is
+        // not.
         std::thread::sleep(Duration::from_millis(100 + (kill + 1) * 787 % 1400));
         child.kill().unwrap();
         child.wait().unwrap();
@@ -540,17 +543,17 @@ fn two_processes_share_an_archive() {
     for log in &logs {
         assert!(check_saved(&path, log) > 0, "{log}");
     }
-    // Each counts only what was new to both.
+    // Each process counts only solvers that were new to the archive.
     let archive = Archive::open_existing(&path).unwrap();
     let counted = counted_in(&logs[0]) + counted_in(&logs[1]);
     assert!(archive.solver_count().unwrap() >= counted);
     assert_eq!(archive.runs().unwrap().len(), 2);
 }
 
-/// A full disk: the command says so, and what was saved before is still there.
+/// On a full disk the command reports the error, and everything saved before is intact.
 #[cfg(target_os = "linux")]
 #[test]
-fn a_full_disk_is_said_and_costs_nothing_saved() {
+fn a_full_disk_is_reported_and_loses_nothing_saved() {
     let folder = Folder::new();
     let disk = folder.path("disk");
     fs::create_dir(&disk).unwrap();
@@ -571,7 +574,7 @@ fn a_full_disk_is_said_and_costs_nothing_saved() {
         .err("what was saved before is in order")
         .out(" tasks held out");
     let path = disk.join("a.sqlite");
-    // The disk is still full, so a copy is looked at.
+    // The disk is still full, so the test checks a copy.
     for name in ["a.sqlite", "a.sqlite-wal"] {
         if disk.join(name).exists() {
             fs::copy(disk.join(name), folder.path(name)).unwrap();
@@ -583,7 +586,7 @@ fn a_full_disk_is_said_and_costs_nothing_saved() {
     assert!(archive.solver_count().unwrap() >= counted_in(&log));
 }
 
-/// A file system that is gone when this is.
+/// A mounted file system, which is unmounted on drop.
 #[cfg(target_os = "linux")]
 struct Mounted<'p>(&'p Path);
 

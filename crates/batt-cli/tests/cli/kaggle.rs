@@ -1,4 +1,4 @@
-//! `batt kaggle bundle`: what is in the folder, and that it runs as on Kaggle.
+//! `batt kaggle bundle`: the contents of the folder, and a run as on Kaggle.
 
 use std::process::{Command, Stdio};
 
@@ -36,7 +36,7 @@ fn a_bundle_is_complete() {
         "--accelerator",
         "NvidiaL4",
     ];
-    // 1 where the tests run with a C library that Kaggle does not have.
+    // The exit code is 1 if the tests run with a newer C library than Kaggle's.
     let ended = folder.batt(&args);
     assert!(matches!(ended.code, Some(0 | 1)), "{}", ended.stderr);
     ended.out("wrote bundle: dataset/, kernel/, README.md");
@@ -79,7 +79,7 @@ fn a_bundle_is_complete() {
         "{readme}"
     );
 
-    // A second one would mix with the first.
+    // A second bundle would mix with the first.
     folder
         .batt(&args)
         .error("bundle is not empty", "new folder");
@@ -91,7 +91,7 @@ fn bad_bundles_are_refused_before_anything_is_written() {
     let bundle = |more: &[&str]| folder.batt(&[&["kaggle", "bundle", "-o", "b"], more].concat());
     bundle(&["--binary", "nowhere"]).error("cannot read nowhere", "check the path");
     bundle(&["--archive", "nowhere"]).error("there is no such archive", "check the path");
-    // What was saved last is not in the file yet.
+    // The last saves are not in the file yet.
     crate::submit::archive_of(&folder.path("open.sqlite"), SOLVER, "aa11");
     let mut open = Archive::open(&folder.path("open.sqlite")).unwrap();
     open.begin_run(&RunInfo::default()).unwrap();
@@ -108,7 +108,7 @@ fn bad_bundles_are_refused_before_anything_is_written() {
         .batt(&["kaggle", "bundle", "-o", "file"])
         .error("cannot write file", "");
 
-    // Not a program for Kaggle: it is written, and said.
+    // This is not a program for Kaggle. The bundle is written, with a warning.
     folder.write("script", "#!/bin/sh\n");
     bundle(&["--binary", "script", "--time", "13h"])
         .code(1)
@@ -119,7 +119,7 @@ fn bad_bundles_are_refused_before_anything_is_written() {
     assert!(folder.read("b/README.md").contains("YOUR-KAGGLE-NAME"));
 }
 
-/// A machine as Kaggle has it: a dataset and the data of a competition under `input/`, nothing in
+/// A machine like Kaggle's: a dataset and the data of a competition under `input/`, and an empty
 /// `working/`.
 #[cfg(unix)]
 struct Machine {
@@ -128,8 +128,8 @@ struct Machine {
 
 #[cfg(unix)]
 impl Machine {
-    /// With a program that hands everything on to the real one, but evolves as the script given
-    /// says.
+    /// Creates a machine whose program passes all calls on to the real one, except that it evolves
+    /// with the given script.
     fn new(competition: &str, evolve: &str) -> Option<Machine> {
         if Command::new("python3").arg("--version").output().is_err() {
             eprintln!("skipped: no python3");
@@ -153,7 +153,7 @@ impl Machine {
             "s.py",
         ];
         folder.batt(&args).code(1);
-        // An upload loses what may be executed.
+        // An upload loses execute permissions.
         for file in ["batt", "s.py"] {
             folder.write(
                 &format!("input/my-data/{file}"),
@@ -167,7 +167,7 @@ impl Machine {
             &format!("input/{competition}/arc-agi_test_challenges.json"),
             challenges,
         );
-        // Others that are there, too, and are not meant.
+        // Other datasets are there as well and must be ignored.
         folder.write("input/aaa/arc-agi_training_challenges.json", "{");
         Some(Machine { folder })
     }
@@ -205,7 +205,7 @@ impl Machine {
     }
 }
 
-/// An archive with the solver of the task.
+/// Creates an archive with the solver of the task.
 #[cfg(unix)]
 fn found(folder: &Folder) {
     crate::submit::archive_of(&folder.path("found.sqlite"), SOLVER, "aa11");
@@ -215,7 +215,7 @@ fn found(folder: &Folder) {
 #[test]
 fn it_runs_as_on_kaggle() {
     let competition = "competitions/arc-prize-2026-arc-agi-2";
-    // Evolution finds a solver and goes on until it is told to end.
+    // Evolution finds a solver and continues until it is interrupted.
     let evolve = "trap 'echo stopped >> calls; exit 130' INT\ncp found.sqlite \"$5\"\necho generation 1\n\
                   while true; do sleep 0.1; done";
     let Some(machine) = Machine::new(competition, evolve) else {
@@ -234,7 +234,7 @@ fn it_runs_as_on_kaggle() {
     let working = machine.folder.path("working").display().to_string();
     let input = machine.folder.path("input").display().to_string();
     let tasks = format!("{input}/{competition}/arc-agi_test_challenges.json");
-    // Fillers come before evolution, answers while it goes on, and the check is last.
+    // Fillers come before evolution, answers during evolution, and the check comes last.
     assert_eq!(calls[0], "--version");
     assert_eq!(
         calls[1],
@@ -269,7 +269,7 @@ fn evolution_that_fails_is_tried_again_and_the_submission_stays_valid() {
     let Some(machine) = Machine::new("arc-prize-2026-arc-agi-2", "echo no device\nexit 2") else {
         return;
     };
-    // The seed is there for the answers even so.
+    // The answers use the seed archive nevertheless.
     found(&machine.folder);
     let seed = std::fs::read(machine.folder.path("found.sqlite")).unwrap();
     machine.folder.write("input/my-data/seed.sqlite", seed);
@@ -293,7 +293,7 @@ fn evolution_that_fails_is_tried_again_and_the_submission_stays_valid() {
 
 #[cfg(unix)]
 #[test]
-fn what_is_missing_on_the_machine_is_said() {
+fn missing_inputs_are_reported() {
     let Some(machine) = Machine::new("arc-prize-2026-arc-agi-2", "exit 0") else {
         return;
     };

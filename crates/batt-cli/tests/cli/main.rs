@@ -1,4 +1,4 @@
-//! The built command on real files: what it prints, and how it ends.
+//! Runs the built command on real files, and checks its output and exit code.
 
 mod archive;
 mod bad_input;

@@ -1,4 +1,5 @@
-//! `batt mega`: the same results however they were come by, and clear words when there are none.
+//! `batt mega`: the results do not depend on how they were computed, and errors have clear
+//! messages.
 
 use std::fs::{self, OpenOptions};
 use std::io::{BufRead, BufReader, Read};
@@ -27,7 +28,7 @@ def batt(task_id, S, I, C, log_path):
     return o, s
 ";
 
-/// Some milliseconds of work and 25 KB of results for every sample.
+/// A batt with some milliseconds of work and 25 KB of results for every sample.
 const SLOW: &str = "
 def batt(S, I, C):
     s = []
@@ -52,14 +53,14 @@ fn lines(text: &str) -> Vec<Value> {
     text.lines().map(json).collect()
 }
 
-/// A folder with two tasks and a small batt.
+/// Creates a folder with two tasks and a small batt.
 fn small() -> Folder {
     let folder = Folder::with_tasks();
     folder.write("b.py", BATT);
     folder
 }
 
-/// A folder with `count` samples that take their time.
+/// Creates a folder with `count` samples that take some time each.
 fn slow(count: usize) -> Folder {
     let folder = Folder::new();
     let pair = |k: usize| {
@@ -78,16 +79,16 @@ fn mega(folder: &Folder, more: &[&str]) -> Ended {
     folder.batt(&[&RUN, more].concat())
 }
 
-/// The same with every value in the results.
+/// Runs `batt mega` with every value in the results.
 fn full(folder: &Folder, more: &[&str]) -> Ended {
     mega(folder, &[&["--full"], more].concat())
 }
 
-/// Begins a run and sends it a signal when the first lines are in the part.
+/// Starts a run and sends it a signal once the first lines are in the part.
 #[cfg(unix)]
 fn signalled(folder: &Folder, out: &str, signal: &str) -> Ended {
     let part = folder.path(&format!("{out}.part"));
-    // A machine that is busy with other things may let the run end before we look.
+    // On a busy machine, the run may end before the test looks, so there are several attempts.
     for _ in 0..5 {
         let more = ["--full", "--output", out, "--jobs", "2", "--overwrite"];
         let args = [&RUN[..], &more].concat();
@@ -99,7 +100,7 @@ fn signalled(folder: &Folder, out: &str, signal: &str) -> Ended {
         }
         let mut kill = Command::new("kill");
         kill.args([signal, &child.id().to_string()]);
-        // It may be gone, which is no news.
+        // The process may have ended already.
         kill.stderr(Stdio::null()).status().unwrap();
         let ended = Ended::from(child.wait_with_output().unwrap());
         if part.exists() {
@@ -152,7 +153,7 @@ fn the_lines_say_what_the_batt_returned() {
     assert!(!folder.path("r.jsonl.part").exists() && !folder.path("r.jsonl.part.json").exists());
 }
 
-/// The default form leaves out what is wrong; it says how large the file became.
+/// The default form omits wrong candidates, and the summary has the size of the file.
 #[test]
 fn the_compact_form_keeps_what_is_right() {
     let folder = small();
@@ -188,12 +189,12 @@ fn the_compact_form_keeps_what_is_right() {
     mega(&folder, &["--output", "r.parquet"]).code(0);
     let file = fs::File::open(folder.path("r.parquet")).unwrap();
     let reader = SerializedFileReader::new(file).unwrap();
-    // Five runs; three right candidates with a score, and the score once more.
+    // There are five runs, and three right candidates, each with a score and a comparison.
     let rows = reader.get_row_iter(None).unwrap().count();
     assert_eq!(rows, 5 + 3 * 3);
 }
 
-/// `--resume` on a finished file ran everything again.
+/// Resuming a finished run must not run everything again.
 #[test]
 fn resuming_a_finished_run_does_nothing() {
     let folder = slow(20);
@@ -234,7 +235,7 @@ fn resuming_a_finished_run_does_nothing() {
         "the finished results are of another run: form changed",
         "--overwrite",
     );
-    // A file that was changed since is not the finished one.
+    // A file that has changed since is not the finished one.
     folder.write("r.jsonl", "other\n");
     mega(&folder, &["--output", "r.jsonl", "--resume"])
         .code(0)
@@ -242,7 +243,7 @@ fn resuming_a_finished_run_does_nothing() {
     assert_eq!(lines(&folder.read("r.jsonl")).len(), 20);
 }
 
-/// A measurement of all donors on all tasks: that most are wrong is no finding.
+/// Wrong candidates are no finding, because a mega-batch runs all donors on all tasks.
 #[test]
 fn wrong_candidates_are_no_findings() {
     let folder = small();
@@ -321,7 +322,7 @@ fn threads_and_batches_do_not_change_the_results() {
 
 #[cfg(unix)]
 #[test]
-fn a_killed_run_goes_on_to_the_same_results() {
+fn a_killed_run_resumes_to_the_same_results() {
     let folder = slow(100);
     full(&folder, &["--output", "whole.jsonl"]).code(0);
     let whole = folder.read("whole.jsonl");
@@ -355,7 +356,7 @@ fn a_killed_run_goes_on_to_the_same_results() {
     };
     resume(part.matches('\n').count());
 
-    // The same from wherever it may have stopped.
+    // The results are the same from any point at which the run may have stopped.
     let unfinished = |text: &[u8]| {
         folder.write("r.jsonl.part", text);
         folder.write("r.jsonl.part.json", &about);
@@ -370,7 +371,7 @@ fn a_killed_run_goes_on_to_the_same_results() {
         unfinished(&whole.as_bytes()[..end]);
         resume(kept);
     }
-    // A machine that lost power: zeros, another line, more lines than runs.
+    // After a power failure the file may end in zeros, in another line, or in more lines than runs.
     let first = &whole[..ends[0]];
     for (kept, tail) in [(97, "\0\0\0\n"), (97, first), (97, "{\"right\":[7]}\n")] {
         unfinished(&[&whole.as_bytes()[..ends[96]], tail.as_bytes()].concat());
@@ -382,7 +383,7 @@ fn a_killed_run_goes_on_to_the_same_results() {
 
 #[cfg(unix)]
 #[test]
-fn a_killed_run_goes_on_to_the_same_table() {
+fn a_killed_run_resumes_to_the_same_table() {
     let folder = slow(60);
     full(&folder, &["--output", "whole.parquet"]).code(0);
     signalled(&folder, "r.parquet", "-KILL");
@@ -397,7 +398,7 @@ fn a_killed_run_goes_on_to_the_same_table() {
         rows.map(|row| row.unwrap().to_string()).collect()
     };
     let whole = rows("whole.parquet");
-    // Each run, and its three candidates.
+    // There is a row for each run and for each of its three candidates.
     assert_eq!(whole.len(), 60 + 180);
     assert!(whole == rows("r.parquet"));
     let mut names: Vec<_> = fs::read_dir(folder.path(""))
@@ -408,10 +409,10 @@ fn a_killed_run_goes_on_to_the_same_table() {
     assert_eq!(names, ["b.py", "r.parquet", "tasks", "whole.parquet"]);
 }
 
-/// Ctrl-C: what is done is kept, the summary says so, and the rest can be done later.
+/// After Ctrl-C the finished lines are kept, the summary says so, and the run can be resumed.
 #[cfg(unix)]
 #[test]
-fn an_interrupted_run_can_be_gone_on_with() {
+fn an_interrupted_run_can_be_resumed() {
     let folder = slow(100);
     full(&folder, &["--output", "whole.jsonl"]).code(0);
     let ended = signalled(&folder, "r.jsonl", "-INT")
@@ -435,7 +436,7 @@ fn an_interrupted_run_can_be_gone_on_with() {
 
 #[cfg(unix)]
 #[test]
-fn going_on_asks_for_the_same_work() {
+fn resuming_requires_the_same_work() {
     let folder = slow(60);
     signalled(&folder, "r.jsonl", "-KILL");
     let part = folder.read("r.jsonl.part");
@@ -538,7 +539,7 @@ fn the_summary_for_programs() {
     for (key, value) in wanted.as_object().unwrap() {
         assert_eq!(&summary[key], value, "{key}");
     }
-    // Four steps a run; the differ's once more where the candidate was right.
+    // A run executes four steps, and the differ's step once more if the candidate is right.
     assert_eq!(summary["steps"]["failed"], 5);
     assert_eq!(summary["steps"]["fallbacks"], 0);
     assert!(summary["steps"]["executed"].as_u64().unwrap() >= 20);
@@ -547,7 +548,7 @@ fn the_summary_for_programs() {
 }
 
 #[test]
-fn what_becomes_of_a_step_that_fails() {
+fn failing_steps_have_two_modes() {
     let folder = Folder::with_tasks();
     folder.write(
         "tok.py",
@@ -562,7 +563,7 @@ fn what_becomes_of_a_step_that_fails() {
         .out(" step  fell back  of  call")
         .out("5   5  crop(I, I, I)")
         .out("solved 0 of 2 tasks");
-    // Plain solvers raise; what they raise is an error or a default.
+    // Plain solvers raise exceptions, which become errors or defaults.
     let folder = small();
     mega(&folder, &["--strict"])
         .code(0)
@@ -581,7 +582,7 @@ fn what_becomes_of_a_step_that_fails() {
 }
 
 #[test]
-fn batts_that_are_none() {
+fn files_without_batts() {
     let folder = small();
     let run = |batts: &[&str]| folder.batt(&[&["mega", "--tasks", "tasks"], batts].concat());
     run(&["nope.py"]).error("cannot read nope.py", "check the path");
@@ -596,7 +597,7 @@ fn batts_that_are_none() {
         .error("no batt in unknown.py", "correct")
         .err("unknown.py:5:10: error[unknown-name]: unknown name 'hmiror'")
         .err("did you mean 'hmirror'?");
-    // What can be run is run, and the exit code tells.
+    // Valid batts are run, and the exit code reports the others.
     run(&["b.py", "unknown.py"])
         .code(1)
         .err("did you mean 'hmirror'?")
@@ -636,7 +637,7 @@ fn batts_that_are_none() {
 }
 
 #[test]
-fn tasks_that_are_none() {
+fn paths_without_tasks() {
     let folder = small();
     let run = |tasks: &str| folder.batt(&["mega", "b.py", "--tasks", tasks]);
     run("nope").error("nope: ", "check the path");
@@ -658,7 +659,7 @@ fn tasks_that_are_none() {
 }
 
 #[test]
-fn places_that_cannot_be_written() {
+fn outputs_that_cannot_be_written() {
     let folder = small();
     let out = |out: &str| mega(&folder, &["--output", out]);
     out("no/such/r.jsonl").error("cannot write no/such/r.jsonl", "check the path");
@@ -688,7 +689,7 @@ fn places_that_cannot_be_written() {
     #[cfg(unix)]
     {
         out("/dev/null").error("cannot write /dev/null: it is not a file", "- for stdout");
-        // A link stays a link.
+        // The results replace the file behind a link, not the link.
         folder.write("there.jsonl", "old");
         let link = folder.path("link.jsonl");
         std::os::unix::fs::symlink(folder.path("there.jsonl"), &link).unwrap();
@@ -718,17 +719,17 @@ fn numbers_that_make_no_sense() {
             .err(&format!("invalid value '{value}' for '{option}"));
     }
     mega(&folder, &["--max-time", "1e9", "--jobs", "999"]).code(0);
-    // Out of time is an error of the candidates, not of the command.
+    // A run that exceeds its time is an error of its candidates, not of the command.
     mega(&folder, &["--max-time", "1e-9"])
         .code(0)
         .out("solved ");
     mega(&folder, &["--max-steps", "1"]).code(0).out("errors: ");
 }
 
-/// A disk of 256 KB. Where it cannot be mounted, the test says so and passes.
+/// A disk of 256 KB. If it cannot be mounted, the test prints a message and passes.
 #[cfg(target_os = "linux")]
 #[test]
-fn a_full_disk_is_no_loss() {
+fn a_full_disk_loses_nothing() {
     let folder = slow(60);
     let disk = folder.path("disk");
     fs::create_dir(&disk).unwrap();
@@ -760,7 +761,7 @@ fn a_full_disk_is_no_loss() {
     full(&folder, &["--output", "whole.jsonl"]).code(0);
     assert!(folder.read("disk/r.jsonl") == folder.read("whole.jsonl"));
 
-    // No room for the table beside the lines.
+    // There is no room for the table beside the lines.
     let lines = fs::metadata(folder.path("disk/r.jsonl")).unwrap().len();
     for name in ["disk/r.jsonl", "disk/r.jsonl.meta.json"] {
         fs::remove_file(folder.path(name)).unwrap();
@@ -780,7 +781,7 @@ fn a_full_disk_is_no_loss() {
     assert!(read("disk/r.parquet") == read("whole.parquet"));
 }
 
-/// A file system that is unmounted at the end, however the test ends.
+/// A file system that is unmounted on drop, even if the test fails.
 #[cfg(target_os = "linux")]
 struct Mounted<'a>(&'a std::path::Path);
 

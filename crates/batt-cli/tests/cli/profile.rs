@@ -1,10 +1,11 @@
-//! `batt profile`: what it prints and writes, and how it ends.
+//! `batt profile`: its output, its files and its exit codes.
 
 use serde_json::Value as Json;
 
 use crate::support::{Ended, Folder, command};
 
-/// Two solvers that share their first step; in the second one a primitive calls another.
+/// A batt of two solvers that share their first step. In the second solver, a primitive calls
+/// another one.
 const BATT: &str = "\
 def batt(task_id, S, I, C, log_path):
     s = []
@@ -59,7 +60,7 @@ fn everything_as_json() {
     };
     assert_eq!(calls("hmirror"), Some(5));
     assert_eq!(calls("mapply"), Some(5));
-    // Once for each colour but the most common one.
+    // The primitive is called once for each colour but the most common one.
     assert!(calls("toindices").is_some_and(|n| n >= 5));
     let steps = json["steps"].as_array().unwrap();
     assert_eq!(steps.len(), 5);
@@ -71,12 +72,12 @@ fn everything_as_json() {
     let path = &json["critical_path"];
     assert!(path["speedup_at_most"].as_f64().unwrap() >= 1.0, "{path}");
     assert!(!path["steps"].as_array().unwrap().is_empty(), "{path}");
-    // A primitive that another one called knows which.
+    // A primitive that is called by another one has a parent.
     let tree = json["tree"].as_array().unwrap();
     let inner = tree.iter().find(|node| node["op"] == "toindices").unwrap();
     let parent = inner["parent"].as_u64().unwrap() as usize;
     assert_eq!(tree[parent]["op"], "mapply");
-    // Five runs say nothing about a cost of one percent.
+    // Five runs are too few to measure a cost of one percent.
     assert!(json["overhead"]["counting_ratio"].is_null());
     assert_eq!(json["interrupted"], false);
 }
@@ -105,7 +106,7 @@ fn a_flame_graph() {
     for text in ["<?xml", "batt in b.py, 5 samples", "toindices (", "</svg>"] {
         assert!(svg.contains(text), "no {text:?} in {svg}");
     }
-    // The report is not lost with the picture.
+    // The report is printed even if the picture cannot be written.
     to("no/flame.svg")
         .error("cannot write no/flame.svg", "check the path")
         .out("critical path: ");
@@ -137,7 +138,7 @@ fn one_of_several_batts() {
 }
 
 #[test]
-fn what_is_not_there() {
+fn missing_inputs_are_errors() {
     let folder = folder();
     folder
         .batt(&["profile", "nope.py", "--tasks", "tasks"])
@@ -151,14 +152,15 @@ fn what_is_not_there() {
         .error("no batt in s.py", "");
 }
 
-/// Ctrl-C: the report is of what was done until then.
+/// After Ctrl-C the report covers everything done until then.
 #[cfg(unix)]
 #[test]
 fn an_interrupted_profile_says_so() {
     let folder = Folder::new();
     let pair = r#"{"input": [[1]], "output": [[1]]}"#;
     folder.write("aa11.json", format!("[{}]", vec![pair; 300].join(", ")));
-    // Enough work for minutes, all of it wanted: steps that no candidate needs are not executed.
+    // All steps are candidates and take minutes together; steps that no candidate needs would not
+    // be executed.
     let mut steps = "    t1 = interval(ZERO, 300, ONE)\n".to_owned();
     for k in 2..40 {
         steps += &format!("    t{k} = product(t1, t1)\n    o.append(({k}, False, 'aa11', t{k}))\n");

@@ -1,4 +1,4 @@
-//! The README's examples, run on a copy of the files they use.
+//! Runs the README's examples on a copy of the files that they use.
 
 use std::fs;
 use std::path::Path;
@@ -19,7 +19,8 @@ fn copy(from: &Path, to: &Path) {
     }
 }
 
-/// Runs every line `$ batt ...` and looks for the lines below it, `...` aside, in what it prints.
+/// Runs every line `$ batt ...` of the README. The lines below it, except `...`, must be in the
+/// output.
 #[test]
 fn commands_print_what_the_readme_shows() {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");

@@ -12,7 +12,7 @@ def solve_bb22(I):
     return vmirror(I)
 ";
 
-/// The JSON lines without the time, which is never the same.
+/// Returns the JSON lines without the times, which differ from run to run.
 fn without_times(lines: &str) -> Vec<Value> {
     let parse = |line| {
         let mut record: Value = serde_json::from_str(line).unwrap();

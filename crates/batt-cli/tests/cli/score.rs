@@ -4,9 +4,9 @@ use serde_json::Value as Json;
 
 use crate::support::Folder;
 
-/// Five tasks whose test `k` has the answer `[[k]]`, and answers to four of them: right are 1 of 1,
-/// 1 of 2, 0 of 1 and 2 of 2; the task with three tests is missing. By hand: 4 of 9 outputs, (1 +
-/// 1/2 + 0 + 0 + 1) / 5, 2 of 5 tasks.
+/// Five tasks whose test `k` has the answer `[[k]]`, and answers to four of them. Right are 1 of 1,
+/// 1 of 2, 0 of 1 and 2 of 2; the task with three tests is missing. By hand this gives 4 of 9
+/// outputs, (1 + 1/2 + 0 + 0 + 1) / 5, and 2 of 5 tasks.
 const TASKS: [(&str, usize); 5] = [("a", 1), ("b", 2), ("c", 1), ("d", 3), ("e", 2)];
 const ANSWERS: &str = r#"{
     "a": [{"attempt_1": [[0]], "attempt_2": [[7]]}],
@@ -30,7 +30,7 @@ fn task(count: usize, with_outputs: bool) -> Json {
     })
 }
 
-/// The tasks as a folder, and as a competition has them.
+/// Creates a folder with the tasks as single files, and as a competition has them.
 fn folder() -> Folder {
     let folder = Folder::new();
     let mut challenges = serde_json::Map::new();

@@ -11,8 +11,7 @@ use serde_json::{Value as Json, json};
 
 use crate::support::{Ended, Folder, MIRROR, command};
 
-/// A solver for a task: its name is the task's id. How many demonstrations it solves, and how close
-/// it comes.
+/// A solver for a task, with the number of demonstrations that it solves, and its closeness.
 struct Solver<'s> {
     source: &'s str,
     task: &'s str,
@@ -21,7 +20,7 @@ struct Solver<'s> {
     closeness: u32,
 }
 
-/// Makes an archive of solvers.
+/// Creates an archive of solvers.
 fn archive(path: &Path, solvers: &[Solver<'_>]) {
     let found = solvers.iter().map(|solver| {
         let file = SolverFile::parse(solver.source, "solver.py");
@@ -38,7 +37,7 @@ fn archive(path: &Path, solvers: &[Solver<'_>]) {
                 size: program.steps().len() as u32,
                 cost: 1,
             },
-            // Outputs that differ keep solvers from displacing one another.
+            // Distinct outputs keep the solvers from displacing each other.
             outputs: solver.source.len() as u64,
             program,
         }
@@ -51,7 +50,7 @@ fn archive(path: &Path, solvers: &[Solver<'_>]) {
         .unwrap();
 }
 
-/// Makes an archive of one solver that solves everything.
+/// Creates an archive of one solver that solves everything.
 pub fn archive_of(path: &Path, source: &str, task: &str) {
     archive(path, &[solver(source, task, 2)]);
 }
@@ -74,7 +73,7 @@ const LARGE: &str =
     "def solve(I):\n    x1 = astuple(THREE, 31)\n    O = canvas(ZERO, x1)\n    return O\n";
 const FAILS: &str = "def solve(I):\n    x1 = crop(I, ORIGIN, THREE)\n    return x1\n";
 
-/// `aa11` mirrors top to bottom; its test is `[[7], [8]]`.
+/// Parses a submission. Task `aa11` mirrors top to bottom; its test is `[[7], [8]]`.
 fn submission(folder: &Folder, name: &str) -> Json {
     serde_json::from_str(&folder.read(name)).unwrap()
 }
@@ -101,7 +100,7 @@ fn fillers_where_there_is_no_archive() {
 #[test]
 fn the_best_two_outputs_are_the_attempts() {
     let folder = Folder::with_tasks();
-    // One solves all, one nothing; the others have no grid to offer.
+    // One solver solves all demonstrations and one solves none; the others return no grid.
     archive(
         &folder.path("a.sqlite"),
         &[
@@ -128,7 +127,7 @@ fn the_best_two_outputs_are_the_attempts() {
         "--json",
     ];
     let summary: Json = serde_json::from_str(&folder.batt(&args).code(0).stdout).unwrap();
-    // vmirror keeps the test as it is: the second best that is different.
+    // `vmirror` leaves the test as it is, so it gives the second best distinct answer.
     assert_eq!(
         submission(&folder, "s.json")["aa11"],
         json!([{"attempt_1": [[8], [7]], "attempt_2": [[7], [8]]}])
@@ -159,9 +158,9 @@ fn without_a_solver_of_all_demonstrations_the_best_ones_answer() {
     );
 }
 
-/// What the archive says about a solver may be about another version of the task.
+/// A score in the archive may belong to another version of the task.
 #[test]
-fn records_are_not_believed() {
+fn archived_scores_are_not_trusted() {
     let folder = Folder::with_tasks();
     archive(
         &folder.path("a.sqlite"),
@@ -285,7 +284,7 @@ fn answers_in_the_file_can_be_kept() {
     let kept = submission(&folder, "s.json");
     assert_eq!(kept["bb22"], five);
     assert_eq!(kept["aa11"][0]["attempt_1"], json!([[8], [7]]));
-    // Not without being asked, and not what is not in order.
+    // Without `--keep`, or if the file is invalid, the answers are replaced.
     folder.batt(&args).code(0);
     assert_eq!(
         submission(&folder, "s.json")["bb22"][0]["attempt_1"],
@@ -303,7 +302,7 @@ fn answers_in_the_file_can_be_kept() {
 }
 
 #[test]
-fn bad_archives_cost_no_file() {
+fn bad_archives_change_no_file() {
     let folder = Folder::with_tasks();
     let submit = |archive: &str| {
         folder.batt(&[
@@ -321,7 +320,7 @@ fn bad_archives_cost_no_file() {
         .err("s.json has only fillers");
     assert_eq!(submission(&folder, "s.json").as_object().unwrap().len(), 2);
     assert!(!folder.path("nowhere.sqlite").exists());
-    // One that is there stays as it is.
+    // An existing file is not changed.
     folder.write("s.json", "mine");
     folder.write("text.sqlite", "this is no database, only some text");
     submit("text.sqlite").error("not an archive", "another file");
@@ -337,7 +336,7 @@ fn bad_archives_cost_no_file() {
         .code(0);
 }
 
-/// An archive whose solvers or pages are damaged is an error, and no file of fillers hides it.
+/// A damaged solver or page in an archive is an error, and no file of fillers hides it.
 #[test]
 fn a_damaged_archive_is_an_error_and_nothing_is_written() {
     let folder = Folder::with_tasks();
@@ -354,13 +353,13 @@ fn a_damaged_archive_is_an_error_and_nothing_is_written() {
         bytes[at..at + to.len()].copy_from_slice(to);
         bytes
     };
-    // A solver that cannot be read, and one that is another program than its hash says.
+    // A solver that cannot be parsed, and one that does not match its hash.
     for name in [b"hmirrxx", b"vmirror"] {
         folder.write("a.sqlite", replaced(b"hmirror(I)", name));
         submit().error("a.sqlite: the archive is damaged", "go back to a copy");
         assert!(!folder.path("submission.json").exists());
     }
-    // Every page but the first, one after the other.
+    // Damages every page but the first, one at a time.
     let page = 4096;
     for at in (page..good.len()).step_by(page) {
         let mut bytes = good.clone();
@@ -374,7 +373,7 @@ fn a_damaged_archive_is_an_error_and_nothing_is_written() {
 }
 
 #[test]
-fn bad_places_are_refused() {
+fn bad_outputs_are_refused() {
     let folder = Folder::with_tasks();
     let submit = |output: &str| folder.batt(&["submit", "--tasks", "tasks", "-o", output]);
     submit("no/such/folder/s.json").error("cannot write", "check the path");
@@ -395,7 +394,7 @@ fn bad_places_are_refused() {
         .batt(&["submit", "--tasks", "pairs.json"])
         .error("none of these tasks has a test input", "");
     assert!(!folder.path("submission.json").exists());
-    // No task, nothing to check.
+    // Without tasks there must be a submission to check.
     folder.batt(&["submit"]).code(2).err("--tasks");
     folder
         .batt(&["submit", "--check", "s.json", "--archive", "a"])
@@ -428,7 +427,7 @@ fn the_checker_names_everything() {
     check("{}").code(1);
     check("{").error("s.json: line 1", "");
 
-    // By itself, and for programs.
+    // A submission can be checked on its own, with JSON output.
     folder.write("s.json", format!(r#"{{"cc33": {good}}}"#));
     folder
         .batt(&["submit", "--check", "s.json"])
@@ -443,13 +442,13 @@ fn the_checker_names_everything() {
         .error("cannot read nowhere.json", "check the path");
 }
 
-/// Ctrl-C: what is written by then is valid, and the exit code says so.
+/// After Ctrl-C the file is valid, and the exit code reports the interrupt.
 #[cfg(unix)]
 #[test]
 fn an_interrupted_submission_is_valid() {
     let folder = Folder::new();
     let ids: Vec<String> = (0..60).map(|k| format!("t{k:02}")).collect();
-    // Together they take many seconds.
+    // All solvers together take many seconds.
     let slow = |k: usize| {
         let applied: String = (3..9)
             .map(|x| format!("    x{x} = apply(first, x2)\n"))
@@ -477,7 +476,7 @@ fn an_interrupted_submission_is_valid() {
         "1",
     ];
     let child = command(&folder.path(""), &args).spawn().unwrap();
-    // The file is there before any solver has run.
+    // The file exists before any solver has run.
     let waited = std::time::Instant::now();
     while !folder.path("submission.json").exists() {
         assert!(waited.elapsed().as_secs() < 30, "no submission");
@@ -501,7 +500,7 @@ fn an_interrupted_submission_is_valid() {
     assert!(!names.iter().any(is_left), "{names:?}");
 }
 
-/// The published sets, where they are at hand; see `docs/testing.md`.
+/// Uses the published task sets if they are available; see `docs/testing.md`.
 #[test]
 fn fillers_for_published_tasks_are_valid() {
     let shared = match std::env::var_os("BATT_SHARED") {

@@ -1,4 +1,4 @@
-//! A folder to work in and a command to run there.
+//! A temporary folder, and the command that runs in it.
 
 use std::io::Write;
 use std::path::{Path, PathBuf};
@@ -15,7 +15,7 @@ pub const MIRROR: &str = r#"{
   "test": [{"input": [[7], [8]], "output": [[8], [7]]}]
 }"#;
 
-/// A task whose answer to the test is not known.
+/// A task whose test has no known output.
 pub const OPEN: &str = r#"{
   "train": [{"input": [[1, 2]], "output": [[2, 1]]}],
   "test": [{"input": [[3, 4]]}]
@@ -24,7 +24,7 @@ pub const OPEN: &str = r#"{
 /// A temporary folder.
 pub struct Folder(TempDir);
 
-/// How a command ended.
+/// The exit code and the output of a command.
 pub struct Ended {
     pub code: Option<i32>,
     pub stdout: String,
@@ -36,7 +36,7 @@ impl Folder {
         Folder(TempDir::new().unwrap())
     }
 
-    /// A folder with the tasks `mirror` and `open` in `tasks/`.
+    /// Creates a folder with the tasks `aa11` (mirror) and `bb22` (open) in `tasks/`.
     pub fn with_tasks() -> Folder {
         let folder = Folder::new();
         folder.write("tasks/aa11.json", MIRROR);
@@ -63,18 +63,18 @@ impl Folder {
         batt_in(self.0.path(), args, "")
     }
 
-    /// Runs `batt` in the folder with something on stdin.
+    /// Runs `batt` in the folder with this input on stdin.
     pub fn batt_with(&self, args: &[&str], stdin: &str) -> Ended {
         batt_in(self.0.path(), args, stdin)
     }
 }
 
-/// Runs `batt` where no file matters.
+/// Runs `batt` in the current folder, for commands that need no files.
 pub fn batt(args: &[&str]) -> Ended {
     batt_in(Path::new("."), args, "")
 }
 
-/// The command, for tests that need more control.
+/// Returns the command, for tests that need more control.
 pub fn command(folder: &Path, args: &[&str]) -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_batt"));
     command
@@ -91,7 +91,7 @@ pub fn command(folder: &Path, args: &[&str]) -> Command {
 fn batt_in(folder: &Path, args: &[&str], stdin: &str) -> Ended {
     let mut child = command(folder, args).spawn().unwrap();
     let mut pipe = child.stdin.take().unwrap();
-    // A command that does not read its input may be gone already.
+    // A command that does not read its input may have ended already.
     let _ = pipe.write_all(stdin.as_bytes());
     drop(pipe);
     Ended::from(child.wait_with_output().unwrap())
@@ -108,7 +108,7 @@ impl From<Output> for Ended {
 }
 
 impl Ended {
-    /// Asserts the exit code, showing everything if it is another.
+    /// Asserts the exit code. A failure shows all output.
     #[track_caller]
     pub fn code(self, code: i32) -> Ended {
         assert_eq!(
@@ -154,7 +154,7 @@ impl Ended {
             .err(hint)
     }
 
-    /// The last line of stdout.
+    /// Returns the last line of stdout.
     pub fn last_line(&self) -> &str {
         self.stdout.lines().last().unwrap_or_default()
     }

@@ -1,4 +1,4 @@
-//! The other commands.
+//! Commands that have no test file of their own.
 
 use std::io::Read;
 
@@ -226,12 +226,12 @@ fn bench_measures_the_corpus() {
         .error("has no dsl.py", "arc-dsl");
 }
 
-/// Ctrl-C: what is done is delivered, and the summary says so.
+/// After Ctrl-C the results so far are delivered, and the summary says so.
 #[cfg(unix)]
 #[test]
 fn an_interrupted_run_says_so() {
     let folder = Folder::with_tasks();
-    // Enough work for minutes.
+    // The solvers have enough work for minutes.
     let solvers: String = (0..2000)
         .map(|k| format!("def s{k}_aa11(I):\n    a = interval(ZERO, 400, ONE)\n    b = product(a, a)\n    return size(apply(first, b))\n"))
         .collect();
@@ -277,7 +277,7 @@ fn device_says_what_there_is() {
             .output();
         Ended::from(output.unwrap())
     };
-    // With a device or without.
+    // The command succeeds with a device and without.
     device(&[]).code(0).out("driver").out("NVRTC").out(&cache);
     let found: serde_json::Value =
         serde_json::from_str(&device(&["--json"]).code(0).stdout).unwrap();

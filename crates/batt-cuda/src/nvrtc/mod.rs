@@ -1,7 +1,8 @@
-//! NVRTC, the compiler for device source, as an optional library.
+//! NVRTC, the compiler of device source, as an optional library.
 //!
-//! cudarc has bindings, too. They search only the loader's names, panic if there is no library, and
-//! cannot pass headers. Binding ten functions here is less work than working around that.
+//! cudarc has bindings for NVRTC, but they search only the loader's names, panic if there is no
+//! library, and cannot pass headers. Binding ten functions here is less work than working around
+//! that.
 
 mod search;
 
@@ -26,21 +27,23 @@ const LOG_LINES: usize = 20;
 /// The options of the compiler besides the architecture.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct NvrtcOptions {
-    /// Whether the code has line numbers for profilers.
+    /// Whether to include line numbers for profilers.
     pub line_info: bool,
-    /// Whether the log has the use of registers and memory.
+    /// Whether to log the use of registers and memory.
     pub verbose: bool,
-    /// Whether to stop at PTX, the intermediate form. Machine code takes nine tenths of the time.
+    /// Whether to stop at PTX, the intermediate form. Generating machine code takes nine tenths of
+    /// the time.
     pub intermediate: bool,
-    /// Whether to compile all functions at once, which needs no linking but five times as long.
+    /// Whether to compile all functions at once. This needs no linking, but takes five times as
+    /// long.
     pub whole: bool,
 }
 
 impl NvrtcOptions {
     /// Returns the options as words for the compiler.
     pub fn words(self, arch: Arch) -> Vec<String> {
-        // The source includes no CUDA headers, which wheels do not have, and does not mark
-        // functions as device code. `BATT_ROLLED` only changes the key in the cache: see `rolled`.
+        // Wheels contain no CUDA headers, so the source includes none, and its functions have no
+        // device markers. `BATT_ROLLED` is a marker that only changes the cache key: see `rolled`.
         let mut words = vec!["-std=c++17", "-default-device", "-DBATT_ROLLED"];
         if self.line_info {
             words.push("-lineinfo");
@@ -58,8 +61,8 @@ impl NvrtcOptions {
     }
 }
 
-/// The source with loop unrolling turned off. Unrolling makes the code a fifth larger, and the
-/// instruction cache limits the speed of the VM. It also makes compiling a fifth slower.
+/// Returns the source with loop unrolling turned off. Unrolling makes the code a fifth larger, and
+/// the instruction cache limits the speed of the VM. Unrolling also makes compiling a fifth slower.
 fn rolled(text: &str) -> String {
     text.replace("for (", "_Pragma(\"unroll 1\") for (")
 }
@@ -74,14 +77,14 @@ pub enum Image {
 }
 
 impl Image {
-    /// The bytes.
+    /// Returns the code as bytes.
     pub fn bytes(&self) -> &[u8] {
         match self {
             Image::Cubin(bytes) | Image::Ptx(bytes) => bytes,
         }
     }
 
-    /// `cubin` or `ptx`.
+    /// Returns the kind of the code, `cubin` or `ptx`.
     pub fn kind(&self) -> &'static str {
         match self {
             Image::Cubin(_) => "cubin",
@@ -128,7 +131,7 @@ struct Api {
 type SizeOf = unsafe extern "C" fn(Program, *mut usize) -> Status;
 type Get = unsafe extern "C" fn(Program, *mut c_char) -> Status;
 
-/// NVRTC, loaded.
+/// A loaded NVRTC library.
 pub struct Nvrtc {
     api: Api,
     version: Version,
@@ -139,8 +142,8 @@ pub struct Nvrtc {
 }
 
 impl Nvrtc {
-    /// Searches every place. A driver accepts code of compilers up to its own major version, so
-    /// such a compiler is preferred.
+    /// Loads the first suitable library of all places. A driver accepts code from compilers up to
+    /// its own major version, so such a compiler is preferred.
     pub fn find(places: &Places, driver: Option<Version>) -> Result<Nvrtc, DeviceError> {
         let mut failed = Vec::new();
         let mut too_new = None;
@@ -158,10 +161,10 @@ impl Nvrtc {
 
     /// Loads one library.
     pub fn load(path: &Path) -> Result<Nvrtc, String> {
-        // SAFETY: NVRTC's initialisers may run at any time on any thread. The name of the file is
-        // trusted to mean NVRTC, as the system's loader trusts it.
+        // SAFETY: NVRTC's initialisers may run at any time on any thread. Like the system's loader,
+        // this trusts that a file of this name is NVRTC.
         let library = unsafe { Library::new(path) }.map_err(|error| reason(&error))?;
-        // SAFETY: the library is NVRTC, by its name.
+        // SAFETY: the library is NVRTC, as its name says.
         let (api, version, archs) = unsafe { symbols(&library) }
             .map_err(|error| format!("not NVRTC 11.2 or later: {error}"))?;
         Ok(Nvrtc {
@@ -173,22 +176,22 @@ impl Nvrtc {
         })
     }
 
-    /// The version of CUDA it belongs to.
+    /// Returns the version of CUDA to which the library belongs.
     pub fn version(&self) -> Version {
         self.version
     }
 
-    /// The file of the library; a bare name if the system's loader found it.
+    /// Returns the file of the library; a bare name if the system's loader found it.
     pub fn path(&self) -> &Path {
         &self.path
     }
 
-    /// The architectures that it makes machine code for.
+    /// Returns the architectures for which it makes machine code.
     pub fn archs(&self) -> &[Arch] {
         &self.archs
     }
 
-    /// Compiles the first of the files for an architecture. It can include the others.
+    /// Compiles the first of the files for an architecture. It can include the other files.
     pub fn compile(
         &self,
         files: &[Source],
@@ -212,7 +215,7 @@ impl Nvrtc {
             .map(c_string)
             .collect::<Result<_, _>>()?;
         let pointers: Vec<*const c_char> = words.iter().map(|word| word.as_ptr()).collect();
-        // SAFETY: the program is alive, and the pointers are to `words`, which outlive the call.
+        // SAFETY: the program is alive, and the `words` behind the pointers outlive the call.
         let status =
             unsafe { (self.api.compile)(program.0, pointers.len() as c_int, pointers.as_ptr()) };
         let log = self
@@ -239,8 +242,9 @@ impl Nvrtc {
         })
     }
 
-    /// Options to use all cores: compiling all at once takes over a minute on one core. They do not
-    /// change the result, so they are not part of the cache key. Older compilers do not know them.
+    /// Returns the options that use all cores, because compiling all at once takes over a minute on
+    /// one core. They do not change the result, so they are not part of the cache key. Older
+    /// compilers do not know them.
     fn parallel(&self) -> &'static [&'static str] {
         let known = Version {
             major: 12,
@@ -252,7 +256,7 @@ impl Nvrtc {
         }
     }
 
-    /// The option for the target, and whether that is PTX.
+    /// Returns the option for the target, and whether the output is PTX.
     fn target(&self, arch: Arch, intermediate: bool) -> Result<(String, bool), DeviceError> {
         if self.archs.contains(&arch) {
             return Ok(match intermediate {
@@ -260,7 +264,7 @@ impl Nvrtc {
                 false => (format!("--gpu-architecture={arch}"), false),
             });
         }
-        // The device is newer than the compiler. The driver translates PTX for an older device.
+        // If the device is newer than the compiler, the driver translates PTX for an older device.
         match self.archs.iter().filter(|&&known| known < arch).max() {
             Some(older) => Ok((format!("--gpu-architecture=compute_{}", older.0), true)),
             None => Err(DeviceError::Compile(format!(
@@ -274,7 +278,7 @@ impl Nvrtc {
         }
     }
 
-    fn create(&self, main: &Source, headers: &[Source]) -> Result<Made<'_>, DeviceError> {
+    fn create(&self, main: &Source, headers: &[Source]) -> Result<NvrtcProgram<'_>, DeviceError> {
         let text = c_string(&rolled(main.text))?;
         let name = c_string(main.name)?;
         let texts: Vec<CString> = headers
@@ -300,22 +304,27 @@ impl Nvrtc {
                 name_pointers.as_ptr(),
             )
         };
-        self.good(status)?;
-        Ok(Made(program, &self.api))
+        self.check(status)?;
+        Ok(NvrtcProgram(program, &self.api))
     }
 
-    /// Gets a part of a program, first its size and then its bytes.
-    fn text(&self, program: &Made<'_>, size_of: SizeOf, get: Get) -> Result<Vec<u8>, DeviceError> {
+    /// Returns a text of a program. It first asks for the size and then for the bytes.
+    fn text(
+        &self,
+        program: &NvrtcProgram<'_>,
+        size_of: SizeOf,
+        get: Get,
+    ) -> Result<Vec<u8>, DeviceError> {
         let mut size = 0;
         // SAFETY: the program is alive, and `size` is a live integer.
-        self.good(unsafe { size_of(program.0, &mut size) })?;
+        self.check(unsafe { size_of(program.0, &mut size) })?;
         let mut bytes = vec![0_u8; size];
         // SAFETY: the program is alive, and `bytes` has the size that it reported.
-        self.good(unsafe { get(program.0, bytes.as_mut_ptr().cast()) })?;
+        self.check(unsafe { get(program.0, bytes.as_mut_ptr().cast()) })?;
         Ok(bytes)
     }
 
-    fn good(&self, status: Status) -> Result<(), DeviceError> {
+    fn check(&self, status: Status) -> Result<(), DeviceError> {
         match status {
             0 => Ok(()),
             _ => Err(DeviceError::Compile(format!(
@@ -339,18 +348,18 @@ impl Nvrtc {
     }
 }
 
-/// A program of the compiler, destroyed on drop.
-struct Made<'a>(Program, &'a Api);
+/// A program of the compiler, which is destroyed on drop.
+struct NvrtcProgram<'a>(Program, &'a Api);
 
-impl Drop for Made<'_> {
+impl Drop for NvrtcProgram<'_> {
     fn drop(&mut self) {
-        // SAFETY: `create` of the same library made it, and only this destroys it. The status does
-        // not matter any more.
+        // SAFETY: `create` of the same library made the program, and only this function destroys
+        // it. The status has no consequence here.
         unsafe { (self.1.destroy)(&mut self.0) };
     }
 }
 
-/// Looks up all functions, and gets the version and the architectures.
+/// Looks up all functions, and reads the version and the architectures.
 ///
 /// # Safety
 ///
@@ -365,8 +374,8 @@ unsafe fn symbols(library: &Library) -> Result<(Api, Version, Vec<Arch>), String
             .map(|symbol| *symbol)
             .map_err(|error| reason(&error))
     }
-    // SAFETY: each function gets its type from nvrtc.h, which has not changed since CUDA 11.2, and
-    // the pointers passed are to live integers or to a list of `count` of them.
+    // SAFETY: each function has its type in nvrtc.h, which has not changed since CUDA 11.2. The
+    // pointers passed are to live integers or to a list of `count` integers.
     unsafe {
         let version: unsafe extern "C" fn(*mut c_int, *mut c_int) -> Status =
             get(library, "nvrtcVersion")?;
@@ -428,7 +437,7 @@ fn missing(places: &Places, driver: Option<Version>, failed: &[(PathBuf, String)
             file.display()
         );
     }
-    // Names unknown to the loader are not worth a message, but files that do not load are.
+    // Names that the loader does not know are expected. Files that do not load are reported.
     let broken: Vec<String> = failed
         .iter()
         .filter(|(path, _)| path.is_absolute())
@@ -441,7 +450,7 @@ fn missing(places: &Places, driver: Option<Version>, failed: &[(PathBuf, String)
     )
 }
 
-/// The loader's own message, which is the source of the error.
+/// Returns the loader's own message, which is the source of the error.
 fn reason(error: &libloading::Error) -> String {
     error
         .source()
@@ -452,7 +461,7 @@ fn c_string(text: &str) -> Result<CString, DeviceError> {
     CString::new(text).map_err(|_| DeviceError::Compile("a zero byte in the source".to_owned()))
 }
 
-/// The first lines of a log; later errors mostly follow from the first.
+/// Returns the first lines of a log. Later errors mostly follow from the first.
 fn first_lines(log: &str) -> String {
     let mut lines: Vec<&str> = log
         .trim_end_matches('\0')

@@ -1,7 +1,6 @@
 //! The search for NVRTC.
 //!
-//! The system's loader may know the library of a toolkit, or not. Python wheels have folders of
-//! their own.
+//! The system's loader finds some toolkits, but not all. Python wheels have their own folders.
 
 use std::collections::HashSet;
 use std::env;
@@ -9,7 +8,8 @@ use std::ffi::OsString;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-/// Names for the loader, the newest first. A name without a number comes with development files.
+/// The file names for the loader, the newest first. Only development packages install a name
+/// without a number.
 const NAMES: &[&str] = if cfg!(windows) {
     &[
         "nvrtc64_130_0.dll",
@@ -25,13 +25,13 @@ const NAMES: &[&str] = if cfg!(windows) {
     ]
 };
 
-/// The folders of a toolkit that contain libraries.
+/// The subfolders of a toolkit that contain libraries.
 const TOOLKIT: [&str; 4] = ["lib64", "lib", "targets/x86_64-linux/lib", "bin"];
 
 /// The places to search.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Places {
-    /// `BATT_NVRTC`: this file and no other.
+    /// The file in `BATT_NVRTC`. If it is set, nothing else is searched.
     pub explicit: Option<PathBuf>,
     /// The places to search otherwise, in this order.
     pub list: Vec<Place>,
@@ -42,17 +42,18 @@ pub struct Places {
 pub enum Place {
     /// The loader's own folders.
     Loader,
-    /// A toolkit, `/usr/local/cuda-12.8`.
+    /// A toolkit folder, such as `/usr/local/cuda-12.8`.
     Toolkit(PathBuf),
-    /// A Python installation, with `lib/python3*` in it.
+    /// A Python installation, which contains `lib/python3*`.
     Python(PathBuf),
 }
 
 impl Places {
-    /// The places on this machine, from its environment.
+    /// Returns the places on this machine, according to its environment.
     pub fn from_env() -> Places {
         let mut places = Places::from_variables(|name| env::var_os(name));
-        // A command installed with pip is in its Python environment, activated or not.
+        // If pip installed this binary, its Python environment is searched as well, activated or
+        // not.
         let exe = env::current_exe().ok();
         places
             .list
@@ -65,7 +66,8 @@ impl Places {
         places
     }
 
-    /// The places named by environment variables. The user's choice comes before the system's.
+    /// Returns the places that environment variables name. The user's choice comes before the
+    /// system's.
     pub fn from_variables(variable: impl Fn(&str) -> Option<OsString>) -> Places {
         let folder = |name| {
             variable(name)
@@ -87,7 +89,7 @@ impl Places {
         }
     }
 
-    /// The candidates for the loader in order: names, and existing files.
+    /// Returns the candidates for the loader in order: names, and existing files.
     pub fn candidates(&self) -> Vec<PathBuf> {
         if let Some(file) = &self.explicit {
             return vec![file.clone()];
@@ -112,14 +114,14 @@ impl Place {
     }
 }
 
-/// `/x` for `/x/bin/batt`.
+/// Returns `/x` for `/x/bin/batt`.
 fn prefix_of(exe: &Path) -> Option<PathBuf> {
     let folder = exe.parent()?;
     (folder.file_name()? == "bin").then(|| folder.parent().map(Path::to_owned))?
 }
 
-/// NVRTC in the wheels of a Python installation: `nvidia/cuda_nvrtc/lib`, since CUDA 13
-/// `nvidia/cu13/lib`.
+/// Returns the NVRTC libraries in the wheels of a Python installation: in `nvidia/cuda_nvrtc/lib`,
+/// or since CUDA 13 in `nvidia/cu13/lib`.
 fn wheels(prefix: &Path) -> Vec<PathBuf> {
     let mut pythons = numbered(&prefix.join("lib"), "python3");
     pythons.push(prefix.join("Lib"));
@@ -136,7 +138,7 @@ fn wheels(prefix: &Path) -> Vec<PathBuf> {
     found
 }
 
-/// The NVRTC libraries in a folder.
+/// Returns the NVRTC libraries in a folder.
 fn libraries(folder: &Path) -> Vec<PathBuf> {
     let mut found = listed(folder);
     found.retain(|path| {
@@ -160,7 +162,8 @@ fn is_nvrtc(name: &str) -> bool {
     unix || windows
 }
 
-/// The entries of a folder that begin with a name, the newest first: `cuda`, `cuda-12.8`.
+/// Returns the entries of a folder that begin with a name, the newest first. For `cuda` it finds
+/// `cuda-12.8`.
 fn numbered(folder: &Path, name: &str) -> Vec<PathBuf> {
     let mut found = listed(folder);
     found.retain(|path| {
@@ -176,7 +179,7 @@ fn numbered(folder: &Path, name: &str) -> Vec<PathBuf> {
     found
 }
 
-/// The numbers in a name, by which 3.12 comes after 3.9.
+/// Returns the numbers in a name, so that 3.12 sorts after 3.9.
 fn numbers(path: &Path) -> Vec<u32> {
     let name = path.file_name().unwrap_or_default().to_string_lossy();
     name.split(|c: char| !c.is_ascii_digit())
@@ -184,7 +187,7 @@ fn numbers(path: &Path) -> Vec<u32> {
         .collect()
 }
 
-/// The entries of a folder, sorted; empty if it cannot be read.
+/// Returns the entries of a folder, sorted; empty if the folder cannot be read.
 fn listed(folder: &Path) -> Vec<PathBuf> {
     let mut found: Vec<PathBuf> = fs::read_dir(folder)
         .into_iter()

@@ -1,10 +1,11 @@
-// A driver without a card, for trying the host side anywhere: memory of the card is memory of the host, everything happens
-// when it is asked for, and the only kernel is the probe (src/probe.cu). It ends the process at once when it is used wrongly:
-// an address outside of what was allocated, a call without a context, something freed twice.
+// A fake driver that tests the host side on any machine. Device memory is host memory, every call
+// takes effect at once, and the only kernel is the probe (src/probe.cu). Wrong use ends the process:
+// an address outside of all allocations, a call without a context, or freeing something twice.
 //
-// FAKE_MEMORY  bytes of the card
-// FAKE_FAIL    function:n:code, the n-th call from 0 gives the code: launch, query, upload, download, load
-// FAKE_SCARCE  allocations fail from half of the memory on, as if somebody else had it
+// FAKE_MEMORY  the device memory in bytes
+// FAKE_FAIL    function:n:code makes the n-th call, counted from 0, of launch, query, upload,
+//              download or load return the code
+// FAKE_SCARCE  allocations beyond half of the memory fail, as if another process used the rest
 
 #include <pthread.h>
 #include <stdint.h>
@@ -23,7 +24,7 @@ static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static block blocks[4096];
 static int block_count;
 static uint64_t total, used, peak;
-// What was made and not destroyed yet.
+// The numbers of objects that were created and not destroyed yet.
 static long contexts, streams, events, modules, pinned, launches;
 static double busy_until;
 static __thread int current;
@@ -61,7 +62,7 @@ static void need_inside(address start, uint64_t bytes, const char *what) {
     if (!inside) wrong(what);
 }
 
-// Not CUDA's: how the tests look inside.
+// Lets the tests read the state. It is not a function of CUDA.
 void fake_state(uint64_t *state) {
     const uint64_t all[8] = {used, peak, contexts, streams, events, modules, pinned, launches};
     memcpy(state, all, sizeof all);
@@ -177,7 +178,7 @@ int cuModuleGetFunction(void **function, void *module, const char *name) {
 }
 int cuFuncGetAttribute(int *value, int which, void *function) { *value = 40; return GOOD; }
 int cuFuncSetAttribute(void *function, int which, int value) { return GOOD; }
-// Nothing is linked here: kernels come from the cache.
+// Linking fails. Tests take their kernels from the cache.
 int cuLinkCreate_v2(unsigned count, int *options, void **values, void **state) { return 500; }
 int cuLinkAddData_v2(void *state, int type, void *data, size_t size, const char *name, unsigned count, int *options, void **values) { return 500; }
 int cuLinkComplete(void *state, void **cubin, size_t *size) { return 500; }
@@ -236,7 +237,7 @@ int cuLaunchKernel(void *function, unsigned gx, unsigned gy, unsigned gz, unsign
         busy_until = now() + p.fuel * 1e-9;
         return GOOD;
     }
-    // From the last to the first: nobody may count on an order.
+    // Jobs run in reverse, so a host that depends on their order fails.
     for (uint64_t job = p.job_count; job-- > 0;) {
         const uint32_t *words = (uint32_t *)p.jobs + job * 4;
         uint32_t *result = (uint32_t *)p.results + job * 4;

@@ -1,7 +1,7 @@
-//! The plan of a batt: what it computes, solver by solver, for each entry.
+//! The plan of a batt: the steps to execute, solver by solver, for each entry.
 //!
-//! Entries are the outputs, the scores, and the *comparisons*: the scores once more, with the
-//! expected grid as `C`. Scores and comparisons share the steps that do not depend on `C`; the
+//! Entries are the outputs, the scores, and the *comparisons*: the scores computed once more, with
+//! the expected grid as `C`. Scores and comparisons share the steps that do not depend on `C`; the
 //! other steps have [twins](Twins).
 
 use std::collections::HashMap;
@@ -13,52 +13,52 @@ use crate::lower::{CONSTANT, Instruction, Source, Steps};
 
 /// The plan of a batt.
 pub(crate) struct Plan {
-    /// Its steps, and behind them the twins.
+    /// The steps of the batt, followed by the twins.
     pub steps: Steps,
     pub twins: Twins,
-    /// The solvers in the order in which they take their turns.
+    /// The solvers in the order in which they run.
     pub solvers: Vec<Solver>,
-    /// Where the values of the entries are.
+    /// The sources of the entries' values.
     pub values: Vec<Source>,
     /// The steps of each entry, in the order of the batt.
     pub steps_of_entry: Lists,
-    /// For each entry the first entry of its solver, if that has steps that this entry does not
-    /// need; else the entry itself.
+    /// For each entry, the first entry of its solver if that entry has steps that this one does not
+    /// need; otherwise the entry itself.
     pub leads: Vec<u32>,
 }
 
-/// One solver of a batt, with the differs that look at its candidate.
+/// One solver of a batt, with the differs that score its candidate.
 pub(crate) struct Solver {
-    /// Its entries with the work for each, in order. Comparisons come last.
+    /// The work for each entry of the solver, in order. Comparisons come last.
     pub parts: Vec<Part>,
-    /// The number of parts for its candidate and scores.
+    /// The number of parts that belong to the candidate and the scores.
     pub solving: usize,
-    /// The slots of the inputs and literals that it uses. Their values come first in the slots of
-    /// its own.
+    /// The slots of the inputs and literals that the solver uses. Its own slots start with copies
+    /// of them.
     pub given: Vec<u32>,
-    /// The number of values it has room for: those given, and those of its steps.
+    /// The number of own slots: one for each given value and one for each step.
     pub slots: usize,
 }
 
-/// What a solver does for an entry, after its work for the entries before.
+/// The work of a solver for one entry, without the steps that earlier entries need as well.
 pub(crate) struct Part {
     pub entry: u32,
     pub work: Vec<Work>,
-    /// Where the value of the entry is, in the slots of the solver.
+    /// The source of the entry's value, in the slots of the solver.
     pub value: Source,
 }
 
-/// A step, and in which slot of the solver its value belongs.
+/// A step, and the slot of the solver that takes its value.
 pub(crate) struct Work {
     pub step: u32,
-    /// The parts of the solver that need it.
+    /// The parts of the solver that need the step.
     pub users: PartSet,
     pub slot: usize,
-    /// The instruction in terms of the solver's slots; none if others share the step.
+    /// The instruction with the solver's slots; `None` if several solvers share the step.
     pub own: Option<Instruction>,
 }
 
-/// The number of `C` among the parameters.
+/// The position of `C` among the parameters.
 const COMPARISON: u32 = 2;
 
 impl Plan {
@@ -111,7 +111,7 @@ fn shared_steps(solvers: &[Vec<u32>], steps_of_entry: &Lists, count: usize) -> V
     shared
 }
 
-/// See [`Plan::leads`].
+/// Computes [`Plan::leads`].
 fn leads(solvers: &[Vec<u32>], steps_of_entry: &Lists) -> Vec<u32> {
     let mut leads = vec![0; steps_of_entry.len()];
     for entries in solvers {
@@ -135,7 +135,7 @@ impl Solver {
         }
     }
 
-    /// Plans the work for some entries. Those from `solved` on are comparisons.
+    /// Plans the work for some entries. Entries numbered `solved` and above are comparisons.
     fn new(
         entries: &[u32],
         steps: &Steps,
@@ -145,7 +145,7 @@ impl Solver {
         solved: usize,
     ) -> Solver {
         let first = steps.first() as u32;
-        // The steps that are executed for each entry, once each.
+        // Each step is executed for the first entry that needs it.
         let mut places: HashMap<u32, u32> = HashMap::new();
         let mut users: HashMap<u32, PartSet> = HashMap::new();
         let mut lists = Vec::with_capacity(entries.len());
@@ -190,7 +190,7 @@ impl Solver {
         };
         let mut work = |step: u32| Work {
             step,
-            // Each step is in one list.
+            // Each step is in exactly one list, so this takes its users.
             users: users.remove(&step).unwrap_or_default(),
             slot: given.len() + places[&step] as usize,
             own: (!shared[step as usize]).then(|| {
@@ -218,9 +218,9 @@ impl Solver {
 }
 
 /// Groups the entries by solver: a candidate, then the scores of the differs that look at it, then
-/// the comparisons. The text interleaves the steps of all solvers, but a value that is used soon
-/// after it is made is still in the cache. A score of the input itself belongs to no solver, and is
-/// a group of its own.
+/// the comparisons. The text of a batt interleaves the steps of all solvers; in this order a value
+/// is used soon after it is made, while it is in the cache. A score of the input belongs to no
+/// solver, and forms a group of its own.
 fn grouped(batt: &Batt) -> Vec<Vec<u32>> {
     let outputs = batt.outputs.iter();
     let outputs = outputs.map(|o| (o.after, 0, Some(o.donor.as_str())));
@@ -255,8 +255,8 @@ pub(super) fn entry_values(batt: &Batt) -> impl Iterator<Item = &Operand> + Clon
     outputs.chain(batt.scores.iter().map(|score| &score.value))
 }
 
-/// A set of parts of a solver. There are seldom many, and every step asks for them, so the first 64
-/// are bits of one word.
+/// A set of parts of a solver. Every step checks such a set, and few solvers have more than 64
+/// parts, so the first 64 are bits of one word.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct PartSet {
     first: u64,
@@ -275,7 +275,7 @@ impl PartSet {
         }
     }
 
-    /// Removes parts.
+    /// Removes all parts of another set.
     pub fn remove_all(&mut self, parts: &PartSet) {
         self.first &= !parts.first;
         for (mine, theirs) in self.more.iter_mut().zip(&parts.more) {
@@ -283,7 +283,7 @@ impl PartSet {
         }
     }
 
-    /// Returns whether some part is in both sets.
+    /// Returns whether the sets have a part in common.
     #[inline]
     pub fn intersects(&self, other: &PartSet) -> bool {
         let more = || self.more.iter().zip(&other.more).any(|(a, b)| a & b != 0);
@@ -312,7 +312,7 @@ impl FromIterator<usize> for PartSet {
     }
 }
 
-/// Lists of numbers, one after the other in one allocation.
+/// Lists of numbers, stored one after the other in one allocation.
 pub(crate) struct Lists {
     pub starts: Vec<u32>,
     pub numbers: Vec<u32>,

@@ -6,7 +6,7 @@ use batt_lang::card::{CardDonor, CardOptions, differs, merge};
 
 use super::*;
 
-/// An entry as text: its value, or its fault and the step that has it.
+/// Returns an entry as text: its value, or its fault and the failing step.
 fn text<'r>(run: &mut Run<'r>, entry: BattEntry<'r>) -> String {
     let mut text = String::new();
     let written = entry.value.map(|value| run.write_json(value, &mut text));
@@ -16,21 +16,21 @@ fn text<'r>(run: &mut Run<'r>, entry: BattEntry<'r>) -> String {
     }
 }
 
-/// A batt in arc-dsl, by its text.
+/// Compiles a batt in arc-dsl from its text.
 fn compiled(text: &str) -> CompiledBatt {
     let file = BattFile::parse(text, "batt.py", Some(Dialect::ArcDsl));
     assert!(file.is_clean(), "{:?}", file.diagnostics);
     CompiledBatt::new(&file.batts[0])
 }
 
-/// The entries of a run as texts.
+/// Returns the entries of a run as texts.
 fn texts(batt: &CompiledBatt, sample: &Sample<'_>, goal: Goal, limits: &Limits) -> Vec<String> {
     let mut worker = BattWorker::default();
     batt.run(&mut worker, sample, goal, limits, &mut [], text)
 }
 
 /// Runs a batt as a whole and each of its solvers alone, within `steps` steps, with and without
-/// comparing. Returns how many entries reached the limit.
+/// comparisons, and asserts that the results agree. Returns how many entries reached the limit.
 fn limited_alike(batt: &CompiledBatt, sample: &Sample<'_>, steps: u64) -> usize {
     let limits = Limits {
         steps,
@@ -61,7 +61,7 @@ fn limited_alike(batt: &CompiledBatt, sample: &Sample<'_>, steps: u64) -> usize 
     all.iter().filter(|entry| entry.contains("Steps")).count()
 }
 
-/// The built-in solvers and their differs as one batt.
+/// Merges the built-in solvers and their differs into one batt.
 fn with_differs() -> CompiledBatt {
     let file = SolverFile::parse_in(corpus::SOLVERS, "solvers.py", Some(Dialect::ArcDsl));
     let donor = |program| CardDonor {
@@ -76,8 +76,8 @@ fn with_differs() -> CompiledBatt {
     CompiledBatt::new(&batt.expect("one dialect").batt)
 }
 
-/// The limits of a solver do not depend on the other solvers of the batt, which may cache facts
-/// about shared values, nor on whether it compares.
+/// The limits of a solver depend neither on the other solvers of the batt, which may cache facts
+/// about shared values, nor on whether the run compares.
 #[test]
 fn the_first_solver_pays_no_more_than_the_others() {
     let batt = with_differs();
@@ -91,7 +91,6 @@ fn the_first_solver_pays_no_more_than_the_others() {
     assert!(limited > 1000, "{limited}");
 }
 
-/// Comparisons are the scores with the expected grid as `C`.
 #[test]
 fn comparisons_are_scores_with_another_c() {
     let batt = with_differs();
@@ -129,7 +128,7 @@ fn comparisons_are_scores_with_another_c() {
     assert!(values > 1000 && differ > 1000, "{values}, {differ}");
 }
 
-/// The same where a candidate looks at `C`.
+/// Comparisons also match where a candidate depends on `C`.
 #[test]
 fn a_candidate_may_look_at_c() {
     let text = "def batt(task_id, S, I, C, log_path):\n    s = []\n    o = []\n    t1 = hmirror(I)\n    t2 = cover(C, t1)\n    \
@@ -147,8 +146,9 @@ fn a_candidate_may_look_at_c() {
     assert!(limited > 100, "{limited}");
 }
 
-/// The same for facts about shared values that other shared values need: here the order of all
-/// locations, which one solver needs in a step of its own and two in a step that they share.
+/// Limits do not depend on facts about shared values that other shared values need. Here the fact
+/// is the order of all locations: one solver needs it in its own step, and two solvers need it in a
+/// step that they share.
 #[test]
 fn facts_about_shared_values_cost_no_solver_more() {
     let text = "def batt(task_id, S, I, C, log_path):\n    s = []\n    o = []\n    t1 = asindices(I)\n    \
@@ -166,8 +166,8 @@ fn facts_about_shared_values_cost_no_solver_more() {
     assert!(limited > 100, "{limited}");
 }
 
-/// A solver fails at the step at which it would fail alone, even if another solver has reached a
-/// later step of it that fails as well.
+/// A solver fails at the step at which it would fail alone, even if another solver has already
+/// executed a later step of it that fails as well.
 #[test]
 fn a_solver_fails_in_its_own_turn() {
     let text = "def batt(task_id, S, I, C, log_path):\n    s = []\n    o = []\n    t1 = size(I)\n    \
@@ -199,12 +199,12 @@ fn a_solver_fails_in_its_own_turn() {
         None,
     ];
     assert_eq!(found, in_turn);
-    // The fourth and fifth step are not executed.
+    // The fourth and fifth steps are skipped.
     let executed: Vec<u64> = counts.iter().map(|count| count.executed).collect();
     assert_eq!(executed, [1, 1, 1, 0, 0, 1]);
 }
 
-/// A solver may have more entries than a word has bits.
+/// A solver may have more than 64 entries, the bits of one word.
 #[test]
 fn a_solver_with_many_differs() {
     const COUNT: usize = 150;
@@ -234,7 +234,7 @@ fn a_solver_with_many_differs() {
     );
     assert_eq!(found.len(), 1 + 2 * COUNT);
     let failed: Vec<bool> = found[1..].iter().map(|t| t.contains("Type")).collect();
-    // `None` has no size; the expected grid has one.
+    // `size` fails on `None`, but not on the expected grid.
     let expected = (0..2 * COUNT).map(|k| k % 3 == 1 || (k % 3 == 2 && k < COUNT));
     assert_eq!(failed, expected.collect::<Vec<_>>());
     assert_eq!(found[1], "false");

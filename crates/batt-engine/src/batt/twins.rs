@@ -1,24 +1,24 @@
-//! Twins: steps once more, with another parameter.
+//! Twins: copies of steps that read another parameter.
 
 use std::collections::HashMap;
 
 use crate::lower::{CONSTANT, Source, Steps};
 
-/// The twins of the steps that depend on a parameter: they do the same with a new parameter in its
-/// place. Twins come after all other steps.
+/// The twins of the steps that depend on a parameter. A twin does the same as its original, with a
+/// new parameter in place of that one. Twins come after all other steps.
 pub(crate) struct Twins {
     /// The original of each twin.
     pub of: Vec<u32>,
-    /// The slot of the twin for each slot that has one; the new parameter is the twin of the old
-    /// one.
+    /// The slot of the twin for each slot that has one. The twin of the old parameter is the new
+    /// parameter.
     slots: HashMap<u32, u32>,
     /// The slot of the first step.
     first: u32,
 }
 
 impl Twins {
-    /// Adds the new parameter, after all others, and the twins. Corrects `values` to where they are
-    /// then.
+    /// Adds the new parameter after all other parameters, and the twins. This moves slots, so
+    /// `values` are corrected.
     pub fn add(steps: &mut Steps, param: u32, values: &mut [Source]) -> Twins {
         let new = steps.params as u32;
         let make_room = |source: &mut Source| {
@@ -63,7 +63,7 @@ impl Twins {
         }
     }
 
-    /// Returns where the twin of a value is.
+    /// Returns the source of a value's twin, or the source itself if the value has none.
     pub fn value(&self, value: Source) -> Source {
         match self.slots.get(&value.slot) {
             Some(&slot) => Source { slot, ..value },

@@ -1,4 +1,4 @@
-//! Evaluation with the help of devices. The results are those of [`evaluate`].
+//! Evaluation with devices. The results are those of [`evaluate`].
 
 use std::collections::HashMap;
 use std::time::Instant;
@@ -13,10 +13,10 @@ use crate::evaluate::{
 };
 use crate::sample::Sample;
 
-/// Evaluates as [`evaluate`] does, with the help of devices. The results are the same.
+/// Evaluates as [`evaluate`] does, with the same results, and uses devices.
 ///
-/// Devices are not used if the limits do not [allow](crate::device::LaunchSettings::within) it;
-/// then the report has none.
+/// Devices are not used if the limits do not [allow](crate::device::LaunchSettings::within) it. The
+/// report then has no device part.
 pub fn evaluate_on(
     devices: &mut [Box<dyn Device>],
     jobs: &[Job<'_>],
@@ -28,12 +28,12 @@ pub fn evaluate_on(
         return evaluate(jobs, options, cancel, sink);
     }
     let schedule = schedule(jobs.len(), options);
-    let listed = Listed::of(jobs);
+    let unique = DeviceJobs::of(jobs);
     let solo = Solo::new(
         devices,
-        listed.programs.iter().copied(),
-        &listed.samples,
-        Runs::Listed(&listed.runs),
+        unique.programs.iter().copied(),
+        &unique.samples,
+        Runs::Listed(&unique.runs),
         options.values != Values::None,
         &options.limits,
         &options.device,
@@ -77,16 +77,16 @@ pub fn evaluate_on(
     }
 }
 
-/// Jobs as devices are given them: each program and each sample once.
-struct Listed<'a> {
+/// Jobs in the form that devices take: each program and each sample once.
+struct DeviceJobs<'a> {
     programs: Vec<&'a Compiled>,
     samples: Vec<Sample<'a>>,
     runs: Vec<(u32, u32)>,
 }
 
-impl<'a> Listed<'a> {
-    fn of(jobs: &[Job<'a>]) -> Listed<'a> {
-        let mut listed = Listed {
+impl<'a> DeviceJobs<'a> {
+    fn of(jobs: &[Job<'a>]) -> DeviceJobs<'a> {
+        let mut unique = DeviceJobs {
             programs: Vec::new(),
             samples: Vec::new(),
             runs: Vec::new(),
@@ -97,8 +97,8 @@ impl<'a> Listed<'a> {
             let program = *programs
                 .entry(std::ptr::from_ref(job.program))
                 .or_insert_with(|| {
-                    listed.programs.push(job.program);
-                    listed.programs.len() as u32 - 1
+                    unique.programs.push(job.program);
+                    unique.programs.len() as u32 - 1
                 });
             let Sample {
                 demos,
@@ -111,17 +111,17 @@ impl<'a> Listed<'a> {
                 expected.map(std::ptr::from_ref),
             );
             let sample = *samples.entry(key).or_insert_with(|| {
-                listed.samples.push(job.sample);
-                listed.samples.len() as u32 - 1
+                unique.samples.push(job.sample);
+                unique.samples.len() as u32 - 1
             });
-            listed.runs.push((program, sample));
+            unique.runs.push((program, sample));
         }
-        listed
+        unique
     }
 }
 
-/// Returns the result of a job that a device has finished, with its value if it is wanted or if
-/// `always` is set.
+/// Returns the result of a job that a device has finished. It has a value if the options ask for it
+/// or `always` is set.
 fn job_result(
     job: &Job<'_>,
     found: &Found<'_>,
@@ -144,7 +144,8 @@ fn job_result(
     })
 }
 
-/// Does a job that a device has finished again on the CPU. Also returns what is compared.
+/// Repeats on the CPU a job that a device has finished. Also returns the outcome to compare with
+/// the device's.
 fn done_again(
     workspace: &mut Workspace,
     job: &Job<'_>,
@@ -168,7 +169,7 @@ fn done_again(
     (result, seen)
 }
 
-/// Returns what of a result is compared: its value, or why there is none.
+/// Returns the part of a result that is compared: its value, or the error.
 fn seen_of(result: &JobResult) -> Seen {
     match (&result.verdict, &result.value) {
         (Verdict::Failed(error), _) => Seen::Failed(*error),

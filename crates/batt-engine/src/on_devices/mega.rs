@@ -1,4 +1,4 @@
-//! Mega-batches with the help of devices. The results are those of [`mega`].
+//! Mega-batches with devices. The results are those of [`mega`].
 
 use std::num::NonZeroUsize;
 use std::sync::{Mutex, PoisonError};
@@ -13,14 +13,14 @@ use crate::device::{
     Replay, RunThere, Runs, Seen, Shapes, Subject, Taken, Tally, Verify, run_fed,
 };
 use crate::mega::{
-    Entries, Here, Mega, MegaOptions, MegaReport, MegaResult, MegaWorker, is_right, mega,
+    CurrentRun, Entries, Mega, MegaOptions, MegaReport, MegaResult, MegaWorker, is_right, mega,
 };
 use crate::sample::Sample;
 
-/// Runs a mega-batch as [`mega`] does, with the help of devices. The results are the same.
+/// Runs a mega-batch as [`mega`] does, with the same results, and uses devices.
 ///
-/// Devices are not used if the limits do not [allow](LaunchSettings::within) it; then the report
-/// has none.
+/// Devices are not used if the limits do not [allow](LaunchSettings::within) it. The report then
+/// has no device part.
 #[allow(clippy::too_many_arguments)]
 pub fn mega_on<T: Send>(
     devices: &mut [Box<dyn Device>],
@@ -49,12 +49,12 @@ pub fn mega_on<T: Send>(
             totals: &totals,
         };
         let (mega, render) = (&mega, &render);
-        move |at: usize, taken: Option<&Taken>| worker.run(&mega.here(at), taken, render)
+        move |at: usize, taken: Option<&Taken>| worker.run(&mega.run_at(at), taken, render)
     };
     let report = mega.deliver(sink, |schedule, sink| {
         run_fed(devices, Some(&feed), schedule, cancel, worker, sink)
     });
-    // A panic in a worker does not reach this line: the schedule passes it on.
+    // If a worker panicked, the schedule has passed the panic on, so the lock is not poisoned.
     let totals = totals.into_inner().unwrap_or_else(PoisonError::into_inner);
     MegaReport {
         device: Some(DeviceReport {
@@ -66,7 +66,7 @@ pub fn mega_on<T: Send>(
     }
 }
 
-/// What devices are given.
+/// Creates the queue of runs for the devices.
 fn feed<'a>(
     devices: usize,
     settings: LaunchSettings,
@@ -110,7 +110,7 @@ fn feed<'a>(
     Feed::new(load, settings, devices, chunk)
 }
 
-/// One thread at work with devices. Its counts are added to the totals when it is dropped.
+/// One thread that works with devices. Dropping it adds its counts to the totals.
 struct DeviceWorker<'m> {
     cpu: MegaWorker<'m>,
     runs: Counts,
@@ -123,48 +123,49 @@ struct DeviceWorker<'m> {
 impl DeviceWorker<'_> {
     fn run<T>(
         &mut self,
-        here: &Here<'_>,
+        current: &CurrentRun<'_>,
         taken: Option<&Taken>,
         render: &impl for<'r> Fn(usize, &mut Run<'r>, BattEntry<'r>) -> T,
     ) -> MegaResult<T> {
         let started = Instant::now();
         let done = taken.and_then(|taken| {
-            let done = self.finished(here, taken, render);
+            let done = self.finished(current, taken, render);
             if let Err(reason) = &done {
                 self.runs.add(Err(*reason));
-                let entries = here.batt.solved() as u64;
+                let entries = current.batt.solved() as u64;
                 self.entries.add_many(Err(*reason), entries);
             }
             done.ok()
         });
         let entries = done.unwrap_or_else(|| {
-            self.cpu.on_cpu(here, |run, entry| {
-                let verdict = here.verdict(run, &entry);
-                (verdict, render(here.number, run, entry))
+            self.cpu.on_cpu(current, |run, entry| {
+                let verdict = current.verdict(run, &entry);
+                (verdict, render(current.number, run, entry))
             })
         });
-        self.cpu.result(here, started, entries)
+        self.cpu.result(current, started, entries)
     }
 
-    /// The entries of a run that a device has finished, if what it sent can be read.
+    /// Returns the entries of a run that a device has finished; fails if the device's results
+    /// cannot be decoded.
     fn finished<T>(
         &mut self,
-        here: &Here<'_>,
+        current: &CurrentRun<'_>,
         taken: &Taken,
         render: &impl for<'r> Fn(usize, &mut Run<'r>, BattEntry<'r>) -> T,
     ) -> Result<Entries<T>, Reason> {
         let there = RunThere {
-            batt: here.batt,
-            sample: here.sample,
+            batt: current.batt,
+            sample: current.sample,
             limits: &self.cpu.options.limits,
-            pieces: self.feed.pieces(here.number),
-            compares: here.compares,
+            pieces: self.feed.pieces(current.number),
+            compares: current.compares,
             full: self.cpu.options.values,
         };
-        let replay = Replay::new(there, taken, here.at)?;
-        let entries = match self.verify.chooses(here.run) {
-            true => self.verified(here, &replay, render),
-            false => self.replayed(here, &replay, render),
+        let replay = Replay::new(there, taken, current.at)?;
+        let entries = match self.verify.chooses(current.run) {
+            true => self.verified(current, &replay, render),
+            false => self.replayed(current, &replay, render),
         }?;
         self.runs.add(Ok(replay.pass));
         Ok(entries)
@@ -172,41 +173,42 @@ impl DeviceWorker<'_> {
 
     fn replayed<T>(
         &mut self,
-        here: &Here<'_>,
+        current: &CurrentRun<'_>,
         replay: &Replay<'_>,
         render: &impl for<'r> Fn(usize, &mut Run<'r>, BattEntry<'r>) -> T,
     ) -> Result<Entries<T>, Reason> {
-        let ahead = self.cpu.compares_ahead(here);
+        let ahead = self.cpu.compares_ahead(current);
         let full = self.cpu.options.values;
         let mut tally = Tally {
-            steps: &mut self.cpu.counts[here.number],
+            steps: &mut self.cpu.counts[current.number],
             entries: &mut self.entries,
         };
         let worker = &mut self.cpu.worker;
         replay.show(ahead, worker, &mut tally, is_right, |run, entry, found| {
             let verdict = match full {
-                true => here.verdict(run, &entry),
-                false => here.judges(&entry).then(|| found.verdict()),
+                true => current.verdict(run, &entry),
+                false => current.judges(&entry).then(|| found.verdict()),
             };
-            (verdict, render(here.number, run, entry))
+            (verdict, render(current.number, run, entry))
         })
     }
 
-    /// The same, with the run done again on the CPU and compared. The CPU's entries are the result.
+    /// Repeats a run on the CPU and compares it with the device's results. Returns the CPU's
+    /// entries.
     fn verified<T>(
         &mut self,
-        here: &Here<'_>,
+        current: &CurrentRun<'_>,
         replay: &Replay<'_>,
         render: &impl for<'r> Fn(usize, &mut Run<'r>, BattEntry<'r>) -> T,
     ) -> Result<Entries<T>, Reason> {
         let there = replay.seen(&mut self.cpu.worker)?;
-        let (full, outputs) = (self.cpu.options.values, here.batt.outputs());
-        let done = self.cpu.on_cpu(here, |run, entry| {
-            let verdict = here.verdict(run, &entry);
-            let made = render(here.number, run, entry);
-            // The second look has limits of its own, so the first is not affected.
+        let (full, outputs) = (self.cpu.options.values, current.batt.outputs());
+        let done = self.cpu.on_cpu(current, |run, entry| {
+            let verdict = current.verdict(run, &entry);
+            let made = render(current.number, run, entry);
+            // The second look at a value has limits of its own, so it does not affect the first.
             run.renew();
-            let expected = here.sample.expected.filter(|_| entry.number < outputs);
+            let expected = current.sample.expected.filter(|_| entry.number < outputs);
             let seen = Seen::here(run, entry.value, full, expected);
             (verdict, (seen, made))
         });
@@ -215,7 +217,7 @@ impl DeviceWorker<'_> {
             .map(|(verdict, (seen, made))| (seen, (verdict, made)))
             .unzip();
         replay.count(Goal::Solve, &mut self.entries);
-        self.verify.compare(here.run, &seen, &there);
+        self.verify.compare(current.run, &seen, &there);
         Ok(done)
     }
 }

@@ -1,8 +1,8 @@
-//! Evaluation and mega-batches with the help of devices.
+//! Evaluation and mega-batches with devices.
 //!
-//! Devices do runs in chunks ahead of the workers. A worker that takes a run finds its values ready
-//! and goes on from there, or does the run on the CPU where no device has finished it. So results
-//! are the same as without devices.
+//! Devices run chunks ahead of the workers. A worker that takes a run finds its values ready and
+//! continues from them. Runs that no device has finished fall back to the CPU. So results are the
+//! same as without devices.
 
 mod evaluate;
 mod mega;

@@ -1,4 +1,4 @@
-//! Import: solvers from files are tried on their tasks and saved in an archive.
+//! Import: tries solvers from files on their tasks and saves them in an archive.
 
 mod original;
 
@@ -16,50 +16,51 @@ pub use original::{OriginalError, OriginalSkips, read_original};
 
 use crate::trial::{Judge, Trial};
 
-/// Solvers saved at a time. An import that is cut short keeps the batches that are saved.
+/// The number of solvers saved in one transaction. A cancelled import keeps the batches that were
+/// saved.
 const BATCH: usize = 500;
 
-/// A solver to be tried on its task.
+/// A solver to try on its task.
 #[derive(Clone, Debug)]
 pub struct ImportCandidate {
     /// The solver, in canonical form.
     pub program: Program,
     /// The position of its task.
     pub task: usize,
-    /// Where it is from, in a word.
+    /// The name of its source.
     pub origin: String,
 }
 
-/// How to import.
+/// Options of [`import`].
 #[derive(Clone, Debug, Default)]
 pub struct ImportOptions {
-    /// The import, as the archive records it.
+    /// The record of the import in the archive.
     pub info: RunInfo,
-    /// Which solvers of a task stay.
+    /// Which solvers of a task to keep.
     pub retention: Retention,
-    /// Threads; `None` for one per core.
+    /// The number of threads; `None` uses one per core.
     pub threads: Option<NonZeroUsize>,
 }
 
-/// What an import came to.
+/// The result of an import.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct ImportReport {
-    /// Solvers that were tried.
+    /// The number of solvers that were tried.
     pub tried: usize,
-    /// Of these, new or better ones.
+    /// The number of these that are new or better.
     pub kept: usize,
-    /// Of these, those the archive had with a score as good.
+    /// The number of these that the archive had with a score at least as good.
     pub known: usize,
-    /// Of these, those the archive has better ones of.
+    /// The number of these that retention refused.
     pub refused: usize,
-    /// Of these, those that solve all demonstrations.
+    /// The number of these that solve all demonstrations.
     pub solving: usize,
-    /// Of these, those that fail on a demonstration.
+    /// The number of these that fail on a demonstration.
     pub failing: usize,
 }
 
-/// Tries candidates on all cores and saves them as a run of the archive. `progress` hears how many
-/// are done.
+/// Tries candidates on all cores and saves them as a run of the archive. Calls `progress` with the
+/// number of candidates done.
 pub fn import(
     archive: &mut Archive,
     tasks: &[Task],
@@ -110,8 +111,7 @@ fn new_entry(candidate: &ImportCandidate, tasks: &[Task], trial: &Trial) -> NewE
     }
 }
 
-/// Tries candidates on all cores; `None` for those that were not tried because the work was
-/// cancelled.
+/// Tries candidates on all cores. A candidate gets `None` if the work was cancelled before.
 fn try_all(
     candidates: &[ImportCandidate],
     tasks: &[Task],

@@ -5,7 +5,7 @@
 //!   solver_md5/<md5>.py                               the files
 //! ```
 //!
-//! The names of the links say which solver is for which task. No link is followed.
+//! The names of the links tell which solver belongs to which task. No link is followed.
 
 use std::collections::{BTreeSet, HashMap};
 use std::fs;
@@ -19,13 +19,14 @@ use batt_lang::{Program, SolverFile};
 
 use super::ImportCandidate;
 
-/// The original deletes solvers above 10 KiB; a valid file is never larger than this.
+/// The most bytes of a solver file. The original deletes solvers above 10 KiB, so valid files are
+/// smaller.
 const LARGEST: u64 = 256 << 10;
 
-/// Why the folder of the original system cannot be read.
+/// An error while reading the folder of the original system.
 #[derive(Debug, thiserror::Error)]
 pub enum OriginalError {
-    /// It is not the folder of the original system.
+    /// The folder is not that of the original system.
     #[error("{} has no folder solver_dir", .0.display())]
     NoSolverDir(PathBuf),
     /// A folder cannot be read.
@@ -33,15 +34,15 @@ pub enum OriginalError {
     Read {
         /// The folder.
         path: PathBuf,
-        /// What the system says.
+        /// The system's error.
         source: io::Error,
     },
 }
 
-/// What was left out of the folder of the original system.
+/// Counts of skipped entries in the folder of the original system.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct OriginalSkips {
-    /// Names that the original does not make.
+    /// Names that the original does not use.
     pub names: usize,
     /// Links without a file.
     pub missing: usize,
@@ -58,7 +59,7 @@ impl OriginalSkips {
     }
 }
 
-/// Reads the solvers of the folder that belong to tasks of a dataset.
+/// Reads the solvers in the folder whose tasks are in a dataset.
 pub fn read_original(
     folder: &Path,
     data: &Dataset,
@@ -97,7 +98,7 @@ pub fn read_original(
             }
         }
         for md5 in md5s {
-            // A copy of the folder may have files in the place of the links.
+            // A copy of the folder may contain files in place of the links.
             let stored = folder.join("solver_md5").join(format!("{md5}.py"));
             let file = match is_folder(&folder.join("solver_md5")) && is_file(&stored) {
                 true => Some(stored),
@@ -144,7 +145,7 @@ fn numbered(folder: &Path, skips: &mut OriginalSkips) -> Result<Vec<PathBuf>, Or
     }
     let mut folders = entries(folder)?;
     folders.retain(|path| {
-        // The original writes negative times for very slow runs.
+        // The original uses negative times for very slow runs.
         let number = name(path).is_some_and(|name| name.parse::<i32>().is_ok());
         let fits = number && is_folder(path);
         skips.names += usize::from(!fits);

@@ -1,10 +1,10 @@
-//! Assembly: new values from parts, the cheap ones first.
+//! Assembly: makes new values from parts, the cheap ones first.
 //!
-//! Parts wait to be *expanded*: every primitive that takes a part is called with it, together with
-//! the input, constants of the right role, functions of the right type and a few other cheap parts.
-//! A new grid is a program; other new values become parts. Cheap combinations come first: a cheap
-//! part is tried with the common primitives before it is tried with rare ones. So programs are
-//! found in the order of their cost, and none is made twice.
+//! Parts wait to be *expanded*: every primitive that accepts a part is called with it, together
+//! with the input, constants of the right role, functions of the right type and a few other cheap
+//! parts. A new grid is a program; other new values become parts. Cheap combinations come first: a
+//! cheap part is tried with the common primitives before it is tried with rare ones. So programs
+//! are found in the order of their cost, and none is made twice.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -17,34 +17,32 @@ use super::Breeder;
 use crate::donors::Donors;
 use crate::parts::Part;
 
-/// The most calls of one primitive with one part; if there are more, a random choice of them is
-/// made.
-const CALLS: usize = 96;
+/// The most calls of one primitive with one part. If more are possible, random ones are made.
+const MAX_CALLS: usize = 96;
 
-/// The number of other parts that a part is tried with.
-const OTHERS: usize = 6;
+/// The number of other parts with which a part is combined.
+const OTHER_PARTS: usize = 6;
 
-/// Stands for the cost of a value that is not a part.
+/// The entry in `costs` of a value that is not a part.
 const NO_PART: u32 = u32::MAX;
 
-/// Parts that wait to be expanded, and the results of those that were.
+/// The parts that wait to be expanded, and the results of expansion.
 pub(crate) struct Assembly {
-    /// What can be expanded next: the least cost of a result, the part, and the group of
-    /// primitives.
+    /// The possible expansions: the least cost of a result, the part, and the group of primitives.
     waiting: BinaryHeap<Reverse<(u32, u32, u8)>>,
     parts: Vec<Part>,
-    /// The cost of each node that is a part.
+    /// The cost of each node if it is a part.
     costs: Vec<u32>,
-    /// Grids that have not been taken yet.
+    /// New grids that were not returned yet.
     grids: Vec<(Ref, u32)>,
     /// New values other than grids.
     pub values: Vec<(Ref, u32)>,
-    /// The numbers of the parts that were expanded, with the number of groups so far.
+    /// The positions of the expanded parts, each with the number of groups tried so far.
     pub expanded: Vec<(usize, u8)>,
 }
 
 impl Assembly {
-    /// An assembly of these parts, in a graph with `nodes` nodes.
+    /// Creates an assembly of these parts, in a graph with `nodes` nodes.
     pub fn new(parts: &[Part], nodes: usize, donors: &Donors) -> Assembly {
         let mut costs = vec![NO_PART; nodes];
         for part in parts {
@@ -67,8 +65,7 @@ impl Assembly {
         }
     }
 
-    /// Returns the cost of a value: known for a part, nothing for the input, little for anything
-    /// else.
+    /// Returns the cost of a value: known for a part, zero for the input, low for anything else.
     fn cost(&self, value: Ref) -> u32 {
         match self.part_cost(value) {
             Some(cost) => cost,
@@ -78,7 +75,7 @@ impl Assembly {
         }
     }
 
-    /// Returns the cost of a part; none for any other value.
+    /// Returns the cost of a part; `None` for any other value.
     fn part_cost(&self, value: Ref) -> Option<u32> {
         let cost = *self.costs.get(value.as_node()? as usize)?;
         (cost != NO_PART).then_some(cost)
@@ -102,12 +99,12 @@ pub(super) fn assemble(b: &mut Breeder<'_>) -> Option<(Ref, u32)> {
     }
 }
 
-/// Calls every primitive of a group that takes a part.
+/// Calls every primitive of a group that accepts a part.
 fn expand(b: &mut Breeder<'_>, part: Ref, group: u8) {
     let Some(ty) = b.typed.type_of(part) else {
         return;
     };
-    // The values it is made of are the likeliest to go with it.
+    // The values from which the part was made are the likeliest to go with it.
     let mut near: Vec<Ref> = b
         .typed
         .graph
@@ -127,7 +124,8 @@ fn expand(b: &mut Breeder<'_>, part: Ref, group: u8) {
     }
 }
 
-/// Calls a primitive with a part in one position and everything that fits in the others.
+/// Calls a primitive with a part in one position and every combination of fitting values in the
+/// others.
 fn call_with(b: &mut Breeder<'_>, op: OpId, position: usize, part: (Ref, TypeId), near: &[Ref]) {
     let (part, ty) = part;
     let arity = op.op().arity();
@@ -149,11 +147,11 @@ fn call_with(b: &mut Breeder<'_>, op: OpId, position: usize, part: (Ref, TypeId)
     }
     let all: usize = options.iter().map(Vec::len).product();
     let mut args = vec![part; arity];
-    for number in 0..all.min(CALLS) {
+    for number in 0..all.min(MAX_CALLS) {
         let mut number = number;
         for (arg, list) in args.iter_mut().zip(&options) {
-            // All combinations, or a random choice that prefers the first of each list.
-            *arg = match all > CALLS {
+            // Every combination, or random ones that prefer the first values of each list.
+            *arg = match all > MAX_CALLS {
                 true => list[b.chance.low(list.len())],
                 false => list[number % list.len()],
             };
@@ -178,7 +176,7 @@ fn call_with(b: &mut Breeder<'_>, op: OpId, position: usize, part: (Ref, TypeId)
     }
 }
 
-/// Returns what to try in a position.
+/// Returns the values to try in a position.
 fn choices(
     b: &mut Breeder<'_>,
     op: OpId,
@@ -194,7 +192,7 @@ fn choices(
         let dialect = b.typed.graph.dialect();
         let constants = role.choices(dialect).iter().enumerate();
         for (at, &constant) in constants {
-            // Colours that no demonstration has do not help.
+            // Colours that are in no demonstration do not help.
             if role != ConstantRole::Colour || b.colours.contains(&(at as u8)) {
                 list.push(Ref::constant(constant));
             }
@@ -211,7 +209,7 @@ fn choices(
         }
     }
     let parts = b.parts.fitting(b.typed, wanted);
-    for &part in parts.iter().take(OTHERS) {
+    for &part in parts.iter().take(OTHER_PARTS) {
         if !list.contains(&part) {
             list.push(part);
         }

@@ -1,4 +1,4 @@
-//! Other constants of the same role.
+//! Mutations of constants.
 
 use batt_lang::graph::{Graph, Ref};
 
@@ -12,7 +12,7 @@ pub(super) fn constant(b: &mut Breeder<'_>, parent: Ref) -> Option<Ref> {
     b.typed.replace_operand(parent, node, position, new)
 }
 
-/// Returns where a program has constants.
+/// Returns the positions of the constants in a program.
 pub(super) fn places(graph: &Graph, program: Ref) -> Vec<(u32, usize)> {
     let nodes = graph.reach(program);
     let of_node = |node: u32| {
@@ -23,7 +23,7 @@ pub(super) fn places(graph: &Graph, program: Ref) -> Vec<(u32, usize)> {
     nodes.into_iter().flat_map(of_node).collect()
 }
 
-/// Chooses another constant for an operand: of its role if that is known, else of its type.
+/// Chooses another constant for an operand: by its role if that is known, otherwise by its type.
 fn another(b: &mut Breeder<'_>, node: u32, position: usize) -> Option<Ref> {
     if let Some(role) = b.role(node, position) {
         return b.constant_for(role);
@@ -44,7 +44,8 @@ fn another(b: &mut Breeder<'_>, node: u32, position: usize) -> Option<Ref> {
     b.chance.one(&same).copied()
 }
 
-/// Replaces several constants of a program at once, each with this probability; at least one.
+/// Replaces several constants of a program: at least one, and each further one with this
+/// probability.
 pub(super) fn several(b: &mut Breeder<'_>, program: Ref, share: f64) -> Option<Ref> {
     let mut current = constant(b, program).unwrap_or(program);
     for _ in 0..3 {

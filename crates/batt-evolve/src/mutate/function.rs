@@ -1,4 +1,4 @@
-//! Functions that are passed as arguments.
+//! Mutations of functions that are passed as arguments.
 
 use batt_lang::graph::Ref;
 use batt_lang::types::TypeId;
@@ -49,7 +49,7 @@ fn around(b: &mut Breeder<'_>, function: Ref, wanted: TypeId) -> Option<Ref> {
     b.typed.types.fits(made_type, wanted).then_some(made)
 }
 
-/// Chooses a donor's function or a primitive of one parameter.
+/// Chooses a donor's function, or a primitive with one parameter.
 fn some_function(b: &mut Breeder<'_>, wanted: TypeId) -> Option<Ref> {
     for _ in 0..8 {
         let (ty, list) = b.chance.one(b.donors.functions())?;
@@ -60,7 +60,7 @@ fn some_function(b: &mut Breeder<'_>, wanted: TypeId) -> Option<Ref> {
     None
 }
 
-/// Makes a new function of a type: a composition of two, or a primitive with one argument bound.
+/// Makes a new function of a type: a composition of two, or a primitive with one bound argument.
 pub(super) fn compose(b: &mut Breeder<'_>, wanted: TypeId) -> Option<Ref> {
     let dialect = b.typed.graph.dialect();
     if b.typed.types.arity(wanted) != Some(1) {

@@ -1,6 +1,6 @@
-//! Mutations: new programs from old ones. Each kind of mutation is a small strategy of its own.
+//! Mutations: new programs from old ones. Each kind of mutation is a strategy of its own.
 //!
-//! A strategy takes a program and returns another one, or none where it does not apply. It works on
+//! A strategy takes a program and returns another one, or `None` if it does not apply. It works on
 //! the graph and makes only well-typed programs, so most of the results run.
 
 mod assemble;
@@ -28,29 +28,29 @@ pub(crate) use assemble::Assembly;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum MutationKind {
-    /// A constant becomes another one of its role.
+    /// Replaces a constant by another one of its role.
     Constant,
-    /// A primitive becomes another one that takes the same.
+    /// Replaces a primitive by another one that accepts the same arguments.
     Op,
-    /// An argument becomes another value of the program, or the input.
+    /// Replaces an argument by another value of the program, or by the input.
     Rewire,
-    /// A call is put between a value and its use.
+    /// Inserts a call between a value and its use.
     Insert,
-    /// A call is replaced by one of its arguments.
+    /// Replaces a call by one of its arguments.
     Remove,
-    /// A function that is passed becomes another one, or a composition.
+    /// Replaces a passed function by another one, or by a composition.
     Function,
-    /// A value becomes one that a donor computes.
+    /// Replaces a value by one that a donor computes.
     Transplant,
-    /// A value becomes one of another program of the population.
+    /// Replaces a value by one of another program of the population.
     Mate,
-    /// A new program is made from parts.
+    /// Makes a new program from parts.
     Assemble,
-    /// A donor's program is taken with other constants.
+    /// Takes a donor's program with other constants.
     Adopt,
-    /// A colour becomes one that is computed from the demonstrations.
+    /// Replaces a colour by one that is computed from the demonstrations.
     Colour,
-    /// A mirror or rotation becomes one that is computed from the demonstrations.
+    /// Replaces a mirror or rotation by one that is computed from the demonstrations.
     Mirror,
 }
 
@@ -89,14 +89,14 @@ impl MutationKind {
         }
     }
 
-    /// Returns the kind of a name.
+    /// Returns the kind with a name.
     pub fn named(name: &str) -> Option<MutationKind> {
         MutationKind::ALL
             .into_iter()
             .find(|kind| kind.name() == name)
     }
 
-    /// Returns its weight before there is any evidence.
+    /// Returns the weight of the kind before there is any evidence.
     pub fn first_weight(self) -> f64 {
         match self {
             MutationKind::Assemble => 12.0,
@@ -110,12 +110,12 @@ impl MutationKind {
         }
     }
 
-    /// Returns whether it changes a program of the population, rather than make a new one.
+    /// Returns whether the kind changes a program of the population instead of making a new one.
     pub(crate) fn has_parent(self) -> bool {
         !matches!(self, MutationKind::Assemble | MutationKind::Adopt)
     }
 
-    /// Returns the number among all kinds.
+    /// Returns the position among all kinds.
     pub fn index(self) -> usize {
         self as usize
     }
@@ -125,10 +125,10 @@ impl MutationKind {
 /// the rule behind them.
 pub(crate) const LARGEST: usize = 40;
 
-/// The most arguments of a call that is mutated: no primitive takes more.
+/// The most operands of a call that is mutated. No primitive takes more.
 const MOST_ARGS: usize = 8;
 
-/// What strategies work with during one breeding of an island.
+/// The state that strategies use during one breeding of an island.
 pub(crate) struct Breeder<'a> {
     pub typed: &'a mut Typed,
     pub chance: Chance,
@@ -137,18 +137,18 @@ pub(crate) struct Breeder<'a> {
     pub assembly: Assembly,
     /// The programs of the population.
     pub population: Vec<Ref>,
-    /// Colours of the demonstrations, those of the outputs twice.
+    /// The colours of the demonstrations, those of the outputs twice.
     pub colours: &'a [u8],
     /// The most nodes of a new program.
     pub largest: usize,
-    /// Functions that fit where a type is wanted.
+    /// The functions that fit each wanted type.
     pub functions: &'a mut FxHashMap<TypeId, Vec<Ref>>,
     /// A buffer for the nodes of a program.
     pub nodes: Vec<u32>,
 }
 
 impl Breeder<'_> {
-    /// Mutates a program. Returns none if that fails.
+    /// Mutates a program. Returns `None` if that fails.
     pub fn mutate(&mut self, kind: MutationKind, parent: Ref) -> Option<Ref> {
         let child = match kind {
             MutationKind::Assemble => self.assemble().map(|(grid, _)| grid),
@@ -170,7 +170,7 @@ impl Breeder<'_> {
         fine.then_some(child)
     }
 
-    /// Mutates a program, and at random once or a few times more.
+    /// Mutates a program once and, at random, a few times more.
     pub fn change(
         &mut self,
         kind: MutationKind,
@@ -188,12 +188,12 @@ impl Breeder<'_> {
         Some(child)
     }
 
-    /// Makes a new program from parts. Returns its cost as well.
+    /// Makes a new program from parts. Also returns its cost.
     pub fn assemble(&mut self) -> Option<(Ref, u32)> {
         assemble::assemble(self)
     }
 
-    /// Returns the number of calls that a program is made of.
+    /// Returns the number of calls in a program.
     pub fn size(&mut self, program: Ref) -> usize {
         self.typed.graph.reach_into(program, &mut self.nodes);
         self.nodes.len()
@@ -205,7 +205,8 @@ impl Breeder<'_> {
         self.chance.one(&self.nodes).copied()
     }
 
-    /// Chooses an argument of a call in a program: the node, and the position among its operands.
+    /// Chooses an argument of a call in a program. Returns the node and the position of the
+    /// operand.
     fn argument_of(&mut self, program: Ref) -> Option<(u32, usize)> {
         let node = self.node_of(program)?;
         let operands = self.typed.graph.operands(node).len();
@@ -215,7 +216,7 @@ impl Breeder<'_> {
         }
     }
 
-    /// Returns the type wanted at an operand of a call, given the other operands.
+    /// Returns the type that an operand of a call must have, given the other operands.
     fn wanted(&mut self, node: u32, position: usize) -> Option<TypeId> {
         let Node::Call { callee, args } = self.typed.graph.node(node) else {
             return None;
@@ -235,7 +236,7 @@ impl Breeder<'_> {
     }
 
     /// Returns the role of an operand of a call, if it is known. A value that is bound to a
-    /// primitive has a role as well.
+    /// primitive has the role of the primitive's parameter.
     fn role(&self, node: u32, position: usize) -> Option<ConstantRole> {
         let Node::Call { callee, args } = self.typed.graph.node(node) else {
             return None;
@@ -292,7 +293,7 @@ impl Breeder<'_> {
         self.functions_for(wanted).get(at).copied()
     }
 
-    /// Returns the donors' functions and primitives that fit where a type is wanted.
+    /// Returns the donors' functions and the primitives that fit a wanted type.
     fn functions_for(&mut self, wanted: TypeId) -> &[Ref] {
         self.functions.entry(wanted).or_insert_with(|| {
             let mut list = Vec::new();
@@ -326,7 +327,7 @@ impl Breeder<'_> {
         self.value(wanted)
     }
 
-    /// Makes a call of a primitive with some arguments given and the others chosen.
+    /// Makes a call of a primitive. `given` holds some arguments; the others are chosen.
     fn call(&mut self, op: OpId, given: &[(usize, Ref)], result: Option<TypeId>) -> Option<Ref> {
         let arity = op.op().arity();
         let ty = self.typed.types.op(op);
@@ -336,7 +337,8 @@ impl Breeder<'_> {
             args[position] = value;
             types[position] = self.typed.type_of(value)?;
         }
-        // Functions come last: what they are applied to decides which ones fit.
+        // Functions are chosen last, because the values they are applied to decide which functions
+        // fit.
         let params = self.donors.params_of(op);
         let is_function = |b: &Breeder<'_>, k: usize| {
             params.get(k).is_some_and(|&p| b.typed.types.is_function(p))

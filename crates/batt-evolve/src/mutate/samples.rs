@@ -1,5 +1,5 @@
-//! Values computed from the demonstrations: a literal that is right for one task becomes a rule
-//! that is right for many.
+//! Values computed from the demonstrations. They turn a literal that is right for one task into a
+//! rule that is right for many.
 
 use batt_dsl::Dialect;
 use batt_lang::graph::{Node, Ref};
@@ -7,7 +7,7 @@ use batt_lang::types::ConstantRole;
 
 use super::{Breeder, constant};
 
-/// A literal colour becomes a colour that is in the inputs but in no output, or the other way
+/// Replaces a literal colour by a colour that is in the inputs but in no output, or the other way
 /// round.
 pub(super) fn colour(b: &mut Breeder<'_>, parent: Ref) -> Option<Ref> {
     let (node, position) = literal(b, parent, |role| role == ConstantRole::Colour)?;
@@ -53,7 +53,7 @@ fn difference(b: &mut Breeder<'_>, inputs_less_outputs: bool, names: [&str; 4]) 
     b.typed.call(op(b, difference)?, &sides)
 }
 
-/// Makes one of these colours, by its rank in tokpidjin.
+/// Makes one of these colours, chosen by rank as tokpidjin does.
 fn ranked(b: &mut Breeder<'_>, inputs_less_outputs: bool, rank: usize) -> Option<Ref> {
     let names = ["second", "p_g", "dedupe", "difference_tuple"];
     let colours = difference(b, inputs_less_outputs, names)?;
@@ -62,7 +62,7 @@ fn ranked(b: &mut Breeder<'_>, inputs_less_outputs: bool, rank: usize) -> Option
         .call(op(b, "get_nth_t")?, &[colours, Ref::constant(rank)])
 }
 
-/// Makes the first or the last of these colours by number: arc-dsl has no ranks.
+/// Makes the first or the last of these colours in numerical order, since arc-dsl has no ranks.
 fn sorted(b: &mut Breeder<'_>, inputs_less_outputs: bool, rank: usize) -> Option<Ref> {
     let colours = difference(
         b,
@@ -76,12 +76,12 @@ fn sorted(b: &mut Breeder<'_>, inputs_less_outputs: bool, rank: usize) -> Option
     b.typed.call(end, &[sorted])
 }
 
-/// The mirrors and rotations of arc-dsl, which are primitives there.
+/// The mirrors and rotations of arc-dsl, which are primitives in that dialect.
 const MIRRORS: [&str; 7] = [
     "identity", "hmirror", "vmirror", "dmirror", "cmirror", "rot90", "rot180",
 ];
 
-/// A literal mirror or rotation becomes the one that turns the inputs into the outputs.
+/// Replaces a literal mirror or rotation by the one that turns the inputs into the outputs.
 pub(super) fn mirror(b: &mut Breeder<'_>, parent: Ref) -> Option<Ref> {
     match b.typed.graph.dialect() {
         Dialect::Tokpidjin => coded_mirror(b, parent),
@@ -89,7 +89,7 @@ pub(super) fn mirror(b: &mut Breeder<'_>, parent: Ref) -> Option<Ref> {
     }
 }
 
-/// `R0` to `R7` becomes `a_mr(S)`.
+/// Replaces a constant `R0` to `R7` by `a_mr(S)`.
 fn coded_mirror(b: &mut Breeder<'_>, parent: Ref) -> Option<Ref> {
     let is_mirror = |role| matches!(role, ConstantRole::Mirror8 | ConstantRole::Mirror4);
     let (node, position) = literal(b, parent, is_mirror)?;
@@ -97,8 +97,8 @@ fn coded_mirror(b: &mut Breeder<'_>, parent: Ref) -> Option<Ref> {
     b.typed.replace_operand(parent, node, position, inferred)
 }
 
-/// `hmirror(x)` becomes `extract((identity, hmirror, ...), f)(x)`, where `f` asks of a mirror
-/// whether it makes the first demonstration's output from its input.
+/// Replaces `hmirror(x)` by `extract((identity, hmirror, ...), f)(x)`, where `f` returns whether a
+/// mirror turns the first demonstration's input into its output.
 fn named_mirror(b: &mut Breeder<'_>, parent: Ref) -> Option<Ref> {
     let mut places = Vec::new();
     for node in b.typed.graph.reach(parent) {
@@ -113,7 +113,7 @@ fn named_mirror(b: &mut Breeder<'_>, parent: Ref) -> Option<Ref> {
     let (first, last) = (op(b, "first")?, op(b, "last")?);
     let demo = b.typed.call(first, &[Ref::SAMPLES])?;
     let (input, output) = (b.typed.call(first, &[demo])?, b.typed.call(last, &[demo])?);
-    // A list of functions: no constant is one.
+    // The list of functions is built from calls, because no constant holds functions.
     let mut list: Option<Ref> = None;
     for pair in MIRRORS.chunks(2) {
         let functions: Vec<Ref> = pair.iter().filter_map(|name| op(b, name)).collect();

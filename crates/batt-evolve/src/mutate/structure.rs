@@ -1,14 +1,14 @@
-//! Changes of a program's structure: other primitives, other arguments, calls put in and taken out.
+//! Mutations of a program's structure: primitives, arguments, and inserted or removed calls.
 
 use batt_lang::graph::{Node, Ref};
 use batt_lang::types::TypeId;
 
 use super::Breeder;
 
-/// The number of tries for a choice that may turn out not to fit.
+/// The number of tries for a choice that may not fit.
 const TRIES: usize = 8;
 
-/// Calls another primitive with the same arguments.
+/// Replaces a primitive by another one with the same arguments.
 pub(super) fn op(b: &mut Breeder<'_>, parent: Ref) -> Option<Ref> {
     let node = b.node_of(parent)?;
     let Node::Call { callee, args } = b.typed.graph.node(node) else {
@@ -31,7 +31,7 @@ pub(super) fn op(b: &mut Breeder<'_>, parent: Ref) -> Option<Ref> {
     None
 }
 
-/// Passes another value of the same program, or the input.
+/// Replaces an argument by another value of the same program, or by the input.
 pub(super) fn rewire(b: &mut Breeder<'_>, parent: Ref) -> Option<Ref> {
     let (node, position) = b.argument_of(parent)?;
     let wanted = b.wanted(node, position)?;
@@ -49,7 +49,7 @@ pub(super) fn rewire(b: &mut Breeder<'_>, parent: Ref) -> Option<Ref> {
     b.typed.replace_operand(parent, node, position, new)
 }
 
-/// Puts a call between a value and its use, or on top of the whole.
+/// Inserts a call between a value and its use, or around the whole program.
 pub(super) fn insert(b: &mut Breeder<'_>, parent: Ref) -> Option<Ref> {
     let (value, place) = match b.chance.is(0.35) {
         true => (parent, None),

@@ -1,4 +1,4 @@
-//! Values from other programs.
+//! Mutations that take values from other programs.
 
 use batt_lang::graph::Ref;
 use batt_lang::types::TypeId;

@@ -1,11 +1,11 @@
-//! Compares solutions with the test outputs, once evolution is over.
+//! Compares solutions with the test outputs after evolution.
 
 use batt_arc::Task;
 use batt_dsl::Workspace;
 use batt_engine::{Compiled, EvalOptions, Job, Sample, run_job};
 use batt_lang::Program;
 
-/// What the tests of a task say about its best solver.
+/// The verdict of a task's tests on its best solver.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum TestAnswer {
     /// All known outputs are right.
@@ -17,7 +17,7 @@ pub enum TestAnswer {
 }
 
 impl TestAnswer {
-    /// Runs a solver on the tests of a task whose outputs are known.
+    /// Runs a solver on the tests of a task that have a known output.
     pub(super) fn of(task: &Task, program: &Program) -> TestAnswer {
         let compiled = Compiled::new(program);
         let mut workspace = Workspace::new();
@@ -36,7 +36,7 @@ impl TestAnswer {
         answer
     }
 
-    /// Returns the word for reports.
+    /// Returns the word that reports use.
     pub fn name(self) -> &'static str {
         match self {
             TestAnswer::Right => "right",

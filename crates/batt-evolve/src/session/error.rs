@@ -1,4 +1,4 @@
-//! Why an evolution cannot begin or go on.
+//! The errors of an evolution, with hints.
 
 use std::io;
 use std::path::PathBuf;
@@ -7,31 +7,32 @@ use batt_archive::ArchiveError;
 
 use crate::state::StateError;
 
-/// Why an evolution cannot begin or go on. [`EvolveError::hint`] says what to do about it.
+/// An error that prevents the start of an evolution or ends it. [`EvolveError::hint`] says what to
+/// do.
 #[derive(Debug, thiserror::Error)]
 pub enum EvolveError {
-    /// A task was asked for by an unknown id.
+    /// A requested task id is unknown.
     #[error("there is no task '{id}'")]
     UnknownTask {
         /// The id.
         id: String,
-        /// A known id that resembles it.
+        /// A known id that is similar.
         near: Option<String>,
     },
     /// No task has a demonstration with an output.
     #[error("none of these tasks has a demonstration")]
     NoDemonstrations,
-    /// There are fewer solvers than are to be held out.
+    /// Fewer tasks have solvers than should be held out.
     #[error("cannot hold out the solvers of {wanted} {}: {solved} {} here",
         if *.wanted == 1 { "task" } else { "tasks" },
         if *.solved == 1 { "task has one" } else { "tasks have one" })]
     TooFewSolvers {
-        /// The number of tasks whose solvers are to be held out.
+        /// The number of tasks to hold out.
         wanted: usize,
         /// The number of tasks that have solvers.
         solved: usize,
     },
-    /// A run is to be resumed, but no archive is named.
+    /// A run should be resumed, but no archive is named.
     #[error("there is no archive to go on with")]
     NoArchive,
     /// A checkpoint cannot be read.
@@ -47,19 +48,19 @@ pub enum EvolveError {
     /// The archive cannot be opened or read.
     #[error(transparent)]
     Archive(#[from] ArchiveError),
-    /// The archive cannot be written any more. Everything saved before is intact.
+    /// The archive can no longer be written. Everything saved before is intact.
     #[error("{0} (what was found last could not be saved; what was saved before is in order)")]
     Unsaved(ArchiveError),
-    /// The system gives no thread to save with.
+    /// The system cannot start the thread that saves.
     #[error("cannot start the thread that saves: {0}")]
     NoSaveThread(io::Error),
-    /// The thread that saves has panicked.
+    /// The thread that saves panicked.
     #[error("internal error: saving ended unexpectedly")]
     SaveThread,
 }
 
 impl EvolveError {
-    /// What the user can do about it.
+    /// Returns what the user can do about the error.
     pub fn hint(&self) -> String {
         match self {
             EvolveError::UnknownTask {

@@ -1,4 +1,4 @@
-//! An evolution from setup to report: what it begins with, the generations, and what it saves.
+//! An evolution from setup to report.
 //!
 //! ```text
 //!   tasks, solvers, archive --> EvolveSetup --> run: Evolution, round after round --> EvolveReport
@@ -29,7 +29,7 @@ pub use setup::{EvolveOptions, EvolveSetup, EvolveStart, HoldOut, ResumedRun};
 use crate::evolution::Evolution;
 use writer::ArchiveWriter;
 
-/// What happens in a run.
+/// An event of a run.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub enum EvolveEvent {
@@ -56,35 +56,36 @@ pub enum EvolveEvent {
 pub enum StopReason {
     /// All tasks are solved, and simpler solvers are unlikely.
     Done,
-    /// The number of generations was reached.
+    /// The requested number of generations is done.
     Generations,
     /// The deadline passed.
     Deadline,
     /// The run was cancelled.
     Cancelled,
-    /// What was found could not be saved.
+    /// Saving to the archive failed.
     SaveFailed,
 }
 
-/// What a run came to.
+/// The result of a run.
 #[derive(Debug)]
 pub struct EvolveReport {
-    /// What it began with.
+    /// The tasks and solvers with which the run started.
     pub start: EvolveStart,
     /// The best solvers and all counts.
     pub progress: EvolveProgress,
-    /// What the tests say about each solved task, if they were looked at.
+    /// The test verdict on each solved task, if the tests were run.
     pub answers: Option<Vec<Option<TestAnswer>>>,
-    /// Logical devices that ran offspring.
+    /// The number of logical devices that ran offspring.
     pub devices: usize,
     /// Why the run ended.
     pub stop: StopReason,
-    /// Why the last solvers found are not in the archive. Those saved before are.
+    /// The error because of which the last solvers are not in the archive. Solvers saved before
+    /// are.
     pub save_error: Option<EvolveError>,
 }
 
 impl EvolveReport {
-    /// The solved tasks with their position and best solver, in the order of the tasks.
+    /// Returns the solved tasks with their position and best solver, in the order of the tasks.
     pub fn solved(&self) -> impl Iterator<Item = (usize, &Task, &BestSolver)> {
         let tasks = self.progress.tasks.iter().zip(&self.progress.best);
         tasks.enumerate().filter_map(|(at, (task, best))| {
@@ -93,12 +94,13 @@ impl EvolveReport {
         })
     }
 
-    /// What the tests say about a task; `None` if it is not solved or the tests were not looked at.
+    /// Returns the test verdict on a task; `None` if it is not solved or the tests were not run.
     pub fn answer(&self, task: usize) -> Option<TestAnswer> {
         *self.answers.as_ref()?.get(task)?
     }
 
-    /// The number of tasks that are right on their tests, if those were looked at.
+    /// Returns the number of tasks whose solver is right on the tests; `None` if the tests were not
+    /// run.
     pub fn right_on_tests(&self) -> Option<usize> {
         let answers = self.answers.as_ref()?.iter();
         Some(answers.filter(|a| **a == Some(TestAnswer::Right)).count())
@@ -106,8 +108,9 @@ impl EvolveReport {
 }
 
 impl EvolveSetup {
-    /// Evolves until nothing is left to find, the generations are done, or `cancel` ends the run.
-    /// Then everything found is saved. A failing archive ends the run too; the report says so.
+    /// Evolves until all tasks are done, the generations are done, or `cancel` ends the run. Then
+    /// everything found is saved. A failing archive also ends the run, and the report contains the
+    /// error.
     pub fn run(
         mut self,
         devices: &mut [Box<dyn Device>],
@@ -123,7 +126,7 @@ impl EvolveSetup {
             self.options.settings(self.start.seed),
         );
         let archive = self.begin(&mut evolution)?;
-        evolution.settle(&self.archived);
+        evolution.add_programs(&self.archived);
 
         let origins = std::mem::take(&mut self.origins);
         let path = self.start.archive.clone();
@@ -175,7 +178,7 @@ impl EvolveSetup {
         })
     }
 
-    /// Begins a run of the archive, or goes on with one.
+    /// Starts a run of the archive, or resumes one.
     fn begin(
         &mut self,
         evolution: &mut Evolution<'_>,
@@ -195,7 +198,7 @@ impl EvolveSetup {
                         source,
                     })?;
                 }
-                // Weights given now count more than those the run has learnt.
+                // Weights given by the caller override those the run has learnt.
                 if let Some(weights) = &self.options.weights {
                     evolution.set_weights(weights.clone());
                 }

@@ -1,4 +1,4 @@
-//! The progress of an evolution: the best solver of each task, and what has been done so far.
+//! The progress of an evolution: the best solver of each task, and the counts so far.
 
 use std::collections::{BTreeSet, HashMap};
 use std::path::PathBuf;
@@ -12,7 +12,7 @@ use batt_lang::card::structural_hash;
 use crate::credit::Weights;
 use crate::evolution::{Evolution, EvolveTally, FoundSolver, Round};
 
-/// The origin of a program that is a seed solver as it is.
+/// The origin of a program that is an unchanged seed solver.
 pub(super) const SEED: &str = "donor";
 
 /// The progress of an evolution.
@@ -22,11 +22,11 @@ pub struct EvolveProgress {
     pub tasks: Arc<[Task]>,
     /// The best solver of each task.
     pub best: Vec<Option<BestSolver>>,
-    /// What this run has done.
+    /// The counts of this run.
     pub tally: EvolveTally,
-    /// Generations done, those of resumed runs included.
+    /// The number of completed generations, including those before the run was resumed.
     pub generation: u64,
-    /// How often each kind of change is tried now.
+    /// The current weights of the kinds of mutation.
     pub weights: Weights,
     /// Tasks in the order in which they were solved.
     pub solved: Vec<usize>,
@@ -36,9 +36,9 @@ pub struct EvolveProgress {
     pub archive: Option<PathBuf>,
     /// The number of the run in the archive.
     pub run: Option<i64>,
-    /// Solvers that this run has added to the archive.
+    /// The number of solvers that this run has added to the archive.
     pub saved: usize,
-    /// Programs that the archive could not store.
+    /// The number of programs that the archive could not store.
     pub not_storable: usize,
     started: Instant,
     time: Duration,
@@ -49,37 +49,37 @@ pub struct EvolveProgress {
 /// The best solver of a task.
 #[derive(Clone, Debug)]
 pub struct BestSolver {
-    /// How well it does.
+    /// Its score.
     pub score: Score,
     /// The solver.
     pub program: Program,
     /// Its structural hash.
     pub hash: String,
-    /// The kind of change that made it, or the origin the archive has for it.
+    /// The kind of mutation that made it, or its origin in the archive.
     pub origin: String,
-    /// The generation that made it, counted from 1; `None` if the archive had it before.
+    /// The generation that made it, counted from 1; `None` if it was in the archive before.
     pub generation: Option<u64>,
 }
 
 impl BestSolver {
-    /// Returns whether it is a seed solver as it is.
+    /// Returns whether it is an unchanged seed solver.
     pub fn is_seed(&self) -> bool {
         self.origin == SEED
     }
 }
 
-/// A better solver of a task.
+/// An improvement of a task's best solver.
 #[derive(Clone, Debug)]
 pub struct Improvement {
-    /// The task, by its position.
+    /// The position of the task.
     pub task: usize,
-    /// What it improves.
+    /// What has improved.
     pub change: Change,
-    /// The solver.
+    /// The new best solver.
     pub best: BestSolver,
 }
 
-/// What a better solver improves; the most important change last.
+/// The kind of an improvement; the most important kind is last.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Change {
     /// The task was solved before; the new solver is smaller or cheaper.
@@ -91,7 +91,7 @@ pub enum Change {
 }
 
 impl EvolveProgress {
-    /// The progress before the first generation.
+    /// Creates the progress before the first generation.
     pub(super) fn new(
         evolution: &Evolution<'_>,
         tasks: Arc<[Task]>,
@@ -116,7 +116,7 @@ impl EvolveProgress {
         }
     }
 
-    /// Adds a round and returns the improvements it brought, the most important last.
+    /// Adds a round. Returns its improvements, the most important last.
     pub(super) fn add(&mut self, evolution: &Evolution<'_>, round: &Round) -> Vec<Improvement> {
         self.tally.add(&round.tally);
         self.generation = evolution.generation();
@@ -190,17 +190,17 @@ impl EvolveProgress {
         self.time
     }
 
-    /// Returns a count as a rate per minute.
+    /// Converts a count to a rate per minute.
     pub fn per_minute(&self, count: u64) -> usize {
         (60.0 * count as f64 / self.time().as_secs_f64().max(1e-3)).round() as usize
     }
 
-    /// Returns the percentage of all offspring.
+    /// Returns a count as a percentage of all offspring.
     pub fn percent(&self, count: u64) -> f64 {
         100.0 * count as f64 / self.tally.offspring.max(1) as f64
     }
 
-    /// Returns the percentage of offspring that ran without error.
+    /// Returns the percentage of offspring that ran without an error.
     pub fn without_error(&self) -> f64 {
         self.percent(self.tally.offspring.saturating_sub(self.tally.failed))
     }

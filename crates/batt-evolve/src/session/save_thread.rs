@@ -1,4 +1,4 @@
-//! The thread that saves, so that evolution does not wait for the disk.
+//! A thread that saves, so that evolution does not wait for the disk.
 
 use std::collections::HashSet;
 use std::sync::mpsc::{self, Receiver, SyncSender};
@@ -9,13 +9,15 @@ use batt_archive::{Archive, ArchiveError, Checkpoint, Kept, NewEntry, Retention,
 use super::error::EvolveError;
 use super::progress::Improvement;
 
-/// Batches that may wait, of some megabytes each. Beyond this evolution waits for the archive.
+/// The number of batches that may wait, each of some megabytes. If more arrive, evolution waits for
+/// the archive.
 const QUEUE: usize = 32;
 
-/// How often in a row another process may keep the archive busy. Each attempt waits for a minute.
+/// The number of attempts in a row while another process keeps the archive busy. Each attempt waits
+/// for a minute.
 const ATTEMPTS: u32 = 5;
 
-/// What one generation saves, in one transaction.
+/// The entries and the checkpoint of one generation, saved in one transaction.
 pub(super) struct SaveBatch {
     pub found: Vec<NewEntry>,
     pub checkpoint: Option<Checkpoint>,
@@ -23,28 +25,28 @@ pub(super) struct SaveBatch {
     pub improvements: Vec<Improvement>,
 }
 
-/// What became of a batch.
+/// The result of a batch.
 pub(super) enum SaveReply {
-    /// It is on the disk.
+    /// The batch is on the disk.
     Saved(Receipt),
-    /// Another process has the archive, as the text says. The batch is tried again.
+    /// Another process keeps the archive busy, with this message. The batch is retried.
     Delayed(String),
-    /// It is not saved, and no later batch will be.
+    /// The batch is not saved, and later batches will not be either.
     Failed(EvolveError),
 }
 
-/// What a saved batch came to.
+/// The result of a saved batch.
 pub(super) struct Receipt {
     /// The hashes of the programs that the archive keeps.
     pub kept: HashSet<String>,
-    /// Solvers that were new to the archive.
+    /// The number of solvers that were new to the archive.
     pub new: usize,
-    /// Programs that cannot be stored.
+    /// The number of programs that cannot be stored.
     pub not_storable: usize,
     pub improvements: Vec<Improvement>,
 }
 
-/// A thread that saves batches in the order in which they come.
+/// A thread that saves batches in the order in which they arrive.
 pub(super) struct SaveThread {
     batches: Option<SyncSender<SaveBatch>>,
     replies: Receiver<SaveReply>,
@@ -52,7 +54,7 @@ pub(super) struct SaveThread {
 }
 
 impl SaveThread {
-    /// Starts saving what a run finds.
+    /// Starts a thread that saves the batches of a run.
     pub fn start(
         archive: Archive,
         run: RunId,
@@ -82,7 +84,7 @@ impl SaveThread {
         })
     }
 
-    /// Hands over a batch.
+    /// Queues a batch.
     pub fn save(&mut self, batch: SaveBatch) {
         if let Some(batches) = &self.batches {
             // A closed channel means that saving failed; the replies say why.
@@ -108,7 +110,7 @@ impl SaveThread {
     }
 }
 
-/// The work of the thread.
+/// The state of the thread.
 struct Saver {
     archive: Archive,
     run: RunId,
@@ -116,7 +118,7 @@ struct Saver {
 }
 
 impl Saver {
-    /// Saves a batch, in several attempts if need be.
+    /// Saves a batch, with several attempts if necessary.
     fn save(&mut self, mut batch: SaveBatch, replies: &mpsc::Sender<SaveReply>) -> SaveReply {
         let mut not_storable = 0;
         let mut busy = 0;
@@ -132,14 +134,14 @@ impl Saver {
                         improvements: batch.improvements,
                     });
                 }
-                // One program that cannot be stored must not cost the others.
+                // If one program cannot be stored, the others are still saved.
                 Err(ArchiveError::Program { .. }) if not_storable == 0 => {
                     not_storable = self.remove_not_storable(&mut batch.found);
                 }
                 Err(error) if error.is_busy() && busy < ATTEMPTS => {
                     busy += 1;
                     let text = format!("{error}; what was found is saved later");
-                    // A receiver that is gone has ended already.
+                    // If the receiver is gone, the run has ended.
                     let _ = replies.send(SaveReply::Delayed(text));
                 }
                 Err(error) => return SaveReply::Failed(EvolveError::Unsaved(error)),
@@ -153,7 +155,7 @@ impl Saver {
             .save(self.run, &batch.found, &self.retention, checkpoint)
     }
 
-    /// Saves programs one by one, removes those that cannot be stored, and returns their number.
+    /// Tries programs one by one, removes those that cannot be stored, and returns their number.
     fn remove_not_storable(&mut self, found: &mut Vec<NewEntry>) -> usize {
         let before = found.len();
         found.retain(|found| {

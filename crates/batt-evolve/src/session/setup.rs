@@ -1,5 +1,4 @@
-//! What an evolution begins with: tasks, seed solvers, held-out solvers, and what the archive
-//! knows.
+//! The setup of an evolution: tasks, seed solvers, held-out solvers, and archived solvers.
 
 use std::collections::{HashMap, HashSet};
 use std::num::NonZeroUsize;
@@ -18,44 +17,45 @@ use crate::credit::Weights;
 use crate::donors::SeedSolver;
 use crate::evolution::EvolveSettings;
 
-/// Solvers of each task that are taken from the archive.
+/// The number of solvers of each task that are read from the archive.
 const FROM_ARCHIVE: usize = 32;
 
-/// Offspring of a generation by default, whatever the number of populations.
+/// The number of offspring in a generation, over all populations, that
+/// [`EvolveSetup::runs_at_once`] assumes if the options set none.
 const OFFSPRING: usize = 32_768;
 
-/// How to evolve, from what, and for how long.
+/// Options of an evolution.
 #[derive(Clone, Debug)]
 pub struct EvolveOptions {
-    /// The ids of the tasks to evolve; all tasks if empty.
+    /// The ids of the tasks to evolve; empty for all tasks.
     pub tasks: Vec<String>,
-    /// Tasks whose solvers are held out. Only those tasks evolve then.
+    /// The tasks whose solvers are held out. If there are any, only those tasks evolve.
     pub hold_out: HoldOut,
-    /// The dialect of all programs; `None` for that of the first solver.
+    /// The dialect of all programs; `None` uses that of the first solver.
     pub dialect: Option<Dialect>,
-    /// Differs besides the built-in ones.
+    /// Differs in addition to the built-in ones.
     pub differs: Vec<Program>,
-    /// The archive to learn from and to save to.
+    /// The archive to read from and save to.
     pub archive: Option<PathBuf>,
-    /// Whether to go on with the last run of the archive on the same tasks.
+    /// Whether to resume the last run of the archive on the same tasks.
     pub resume: bool,
     /// Which solvers of a task the archive keeps.
     pub retention: Retention,
-    /// The seed of all chance; `None` for 0, or that of the resumed run.
+    /// The seed of all random choices; `None` uses 0, or the seed of the resumed run.
     pub seed: Option<u64>,
-    /// Generations to run; `None` for no limit.
+    /// The number of generations; `None` for no limit.
     pub generations: Option<u64>,
-    /// Whether to compare the solutions with the test outputs in the end.
+    /// Whether to compare the solutions with the test outputs at the end.
     pub report_tests: bool,
-    /// Populations of each task.
+    /// The number of populations of each task.
     pub islands: NonZeroUsize,
-    /// Programs in a population.
+    /// The number of programs in a population.
     pub population: usize,
-    /// Offspring of each population in a generation; `None` for a good number.
+    /// The number of offspring of each population in a generation; `None` uses the default.
     pub offspring: Option<NonZeroUsize>,
-    /// How often each kind of change is tried; `None` to learn it.
+    /// The weights of the kinds of mutation; `None` to adapt them.
     pub weights: Option<Weights>,
-    /// Threads; `None` for one per core.
+    /// The number of threads; `None` uses one per core.
     pub threads: Option<NonZeroUsize>,
 }
 
@@ -83,7 +83,7 @@ impl Default for EvolveOptions {
 }
 
 impl EvolveOptions {
-    /// The settings of the populations.
+    /// Returns the settings of the populations.
     pub(super) fn settings(&self, seed: u64) -> EvolveSettings {
         EvolveSettings {
             seed,
@@ -100,9 +100,9 @@ impl EvolveOptions {
 /// The number of tasks whose solvers are held out. The seed chooses the tasks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum HoldOut {
-    /// Exactly this many; fewer solvers are an error.
+    /// Exactly this number. It is an error if fewer tasks have solvers.
     Exactly(usize),
-    /// This many, or all that have solvers if there are fewer.
+    /// This number, or all tasks with solvers if there are fewer.
     AtMost(usize),
 }
 
@@ -112,38 +112,38 @@ impl Default for HoldOut {
     }
 }
 
-/// What a run begins with, for reports.
+/// The tasks and solvers with which a run starts, for reports.
 #[derive(Clone, Debug, Default)]
 pub struct EvolveStart {
-    /// Tasks that evolve.
+    /// The number of tasks that evolve.
     pub tasks: usize,
-    /// Tasks there are.
+    /// The number of tasks in the dataset.
     pub all_tasks: usize,
-    /// Tasks whose solvers are held out: all that evolve, or none.
+    /// The number of tasks whose solvers are held out: all that evolve, or none.
     pub held_out: usize,
-    /// Solvers to learn from.
+    /// The number of solvers from which the run learns.
     pub seed_solvers: usize,
     /// The dialect of all programs.
     pub dialect: Dialect,
-    /// The seed of all chance.
+    /// The seed of all random choices.
     pub seed: u64,
-    /// Functions that take neither a grid nor `(S, I, C)`, by name. They were left out.
+    /// The names of functions that were skipped because they take neither a grid nor `(S, I, C)`.
     pub not_solvers: Vec<String>,
-    /// Solvers of another dialect, by name. They were left out.
+    /// The names of solvers that were skipped because of their dialect.
     pub other_dialect: Vec<String>,
     /// The archive.
     pub archive: Option<PathBuf>,
-    /// Solvers of these tasks that the archive has.
+    /// The number of archived solvers of these tasks.
     pub archived_solvers: usize,
-    /// Tasks that the archive has a solution of; the best of each is a seed solver.
+    /// The number of tasks with an archived solution. The best solution of each is a seed solver.
     pub archived_solutions: usize,
-    /// Archived solvers of another dialect, which were left out.
+    /// The number of archived solvers that were skipped because of their dialect.
     pub archived_foreign: usize,
-    /// The run that goes on.
+    /// The resumed run.
     pub resumed: Option<ResumedRun>,
 }
 
-/// A run that goes on from its checkpoint.
+/// A run that continues from its checkpoint.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ResumedRun {
     /// The number of the run in the archive.
@@ -154,7 +154,7 @@ pub struct ResumedRun {
     pub generation: u64,
 }
 
-/// What an evolution begins with.
+/// An evolution that is ready to run.
 pub struct EvolveSetup {
     pub(super) options: EvolveOptions,
     pub(super) start: EvolveStart,
@@ -162,16 +162,16 @@ pub struct EvolveSetup {
     pub(super) seeds: Vec<SeedSolver>,
     pub(super) archive: Option<Archive>,
     pub(super) resumed: Option<ArchivedRun>,
-    /// Archived solvers by the position of their task.
+    /// The archived solvers by the position of their task.
     pub(super) archived: HashMap<usize, Vec<Program>>,
-    /// How each of them came about, by its hash.
+    /// The origin of each archived solver, by hash.
     pub(super) origins: HashMap<String, String>,
     dataset: String,
 }
 
 impl EvolveSetup {
     /// Chooses tasks and seed solvers, and reads the archive. `solvers` are all functions of the
-    /// solver files. The archive is created last, when everything else is in order.
+    /// solver files. A new archive is created last, once everything else is valid.
     pub fn new(
         data: &Dataset,
         solvers: &[Program],
@@ -230,12 +230,12 @@ impl EvolveSetup {
         Ok(setup)
     }
 
-    /// What the run begins with.
+    /// Returns the tasks and solvers with which the run starts.
     pub fn start(&self) -> &EvolveStart {
         &self.start
     }
 
-    /// About how many runs a device gets at a time.
+    /// Returns about how many runs a launch has.
     pub fn runs_at_once(&self) -> usize {
         let populations = self.tasks.len() * self.options.islands.get();
         let offspring = match self.options.offspring {
@@ -246,7 +246,7 @@ impl EvolveSetup {
         offspring.saturating_mul(demos) / self.tasks.len().max(1)
     }
 
-    /// The last run with a checkpoint on the same tasks that was given the same options.
+    /// Returns the last run with a checkpoint that had the same tasks and options.
     fn run_to_resume(&self) -> Result<Option<ArchivedRun>, EvolveError> {
         let Some(archive) = self.archive.as_ref().filter(|_| self.options.resume) else {
             return Ok(None);
@@ -261,7 +261,8 @@ impl EvolveSetup {
         Ok(archive.runs()?.into_iter().find(is_same))
     }
 
-    /// What a resumed run must have in common: which tasks evolve, and from what.
+    /// Returns the choices that a resumed run must share: the tasks that evolve, and the seed
+    /// solvers.
     fn choice(&self) -> Json {
         let mut tasks = self.options.tasks.clone();
         tasks.sort_unstable();
@@ -277,7 +278,7 @@ impl EvolveSetup {
         })
     }
 
-    /// The run, as the archive records it.
+    /// Returns the record of the run in the archive.
     pub(super) fn run_info(&self) -> RunInfo {
         let settings = json!({
             "command": "evolve",
@@ -295,7 +296,7 @@ impl EvolveSetup {
         }
     }
 
-    /// Reads the solvers of the archive. The best one that solves its task becomes a seed solver.
+    /// Reads the solvers of the archive. The best solution of each task becomes a seed solver.
     fn read_archive(&mut self) -> Result<(), EvolveError> {
         let Some(archive) = &self.archive else {
             return Ok(());
@@ -305,8 +306,8 @@ impl EvolveSetup {
         let mut seen = HashSet::new();
         for summary in archive.tasks()? {
             let place = places.get(summary.task.as_str());
-            // A held-out solver must not come back from the archive. What the resumed run has found
-            // itself does count.
+            // A held-out solver must not return through the archive. Only solvers that the resumed
+            // run has found itself count.
             if place.is_some() && self.start.held_out > 0 && self.resumed.is_none() {
                 continue;
             }
@@ -342,7 +343,7 @@ impl EvolveSetup {
     }
 }
 
-/// The tasks to evolve and the solvers to learn from.
+/// The tasks to evolve and the seed solvers.
 struct Choice {
     tasks: Vec<Task>,
     seeds: Vec<SeedSolver>,
@@ -398,7 +399,7 @@ fn held_out<'d>(
     seed: u64,
 ) -> Result<HashSet<&'d str>, EvolveError> {
     let mut seen = HashSet::new();
-    // In the order of the solvers, so that the seed alone decides.
+    // In the order of the solvers, so that the choice depends only on the seed.
     let mut solved: Vec<&str> = solvers
         .iter()
         .filter_map(|(task, _)| *task)

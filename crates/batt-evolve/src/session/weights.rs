@@ -1,4 +1,4 @@
-//! Weights as people write them: `constant=2,op=1,others=0.5`.
+//! Parses weights as users write them: `constant=2,op=1,others=0.5`.
 
 use std::str::FromStr;
 
@@ -7,11 +7,11 @@ use batt_lang::nearest;
 use crate::credit::Weights;
 use crate::mutate::MutationKind;
 
-/// The name of all kinds that are not named themselves.
+/// The name that stands for all kinds that are not listed.
 const OTHERS: &str = "others";
 
-/// Fixed weights such as `constant=2,op=1,others=0`. Kinds that are not named get the weight of
-/// `others`, or keep their first weight.
+/// Parses fixed weights such as `constant=2,op=1,others=0`. Kinds that are not listed get the
+/// weight of `others`, or keep their first weight.
 impl FromStr for Weights {
     type Err = String;
 

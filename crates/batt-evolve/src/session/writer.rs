@@ -1,4 +1,4 @@
-//! Saves what a run finds, and reports improvements once they are saved.
+//! Saves the programs that a run finds, and reports improvements once they are saved.
 
 use std::collections::{BTreeSet, HashMap};
 use std::time::{Duration, Instant};
@@ -13,22 +13,22 @@ use super::progress::{EvolveProgress, Improvement, SEED};
 use super::save_thread::{SaveBatch, SaveReply, SaveThread};
 use crate::evolution::{Evolution, FoundSolver};
 
-/// The least time between two checkpoints: with hundreds of tasks, one has megabytes.
+/// The least time between two checkpoints. With hundreds of tasks, a checkpoint has megabytes.
 const BETWEEN_CHECKPOINTS: Duration = Duration::from_secs(60);
 
-/// Saves what a run finds. Without an archive it only passes improvements on.
+/// Saves the programs that a run finds. Without an archive it only reports improvements.
 pub(super) struct ArchiveWriter {
     thread: Option<SaveThread>,
     retention: Retention,
-    /// Found and not handed over yet.
+    /// Programs that were found but not yet queued for saving.
     waiting: Vec<NewEntry>,
-    /// The best scores of each task that were worth saving, with their outputs.
+    /// The best saved scores of each task, with the hashes of their outputs.
     best: HashMap<usize, BTreeSet<(Score, u64)>>,
     last_checkpoint: Option<Instant>,
 }
 
 impl ArchiveWriter {
-    /// A writer for a run of an archive, if there is one.
+    /// Creates a writer for a run of an archive, or one without an archive.
     pub fn new(
         archive: Option<(Archive, RunId)>,
         retention: Retention,
@@ -43,7 +43,7 @@ impl ArchiveWriter {
         })
     }
 
-    /// Puts aside what is worth saving: solutions, and what is among the best of its task.
+    /// Selects the programs to save: solutions, and programs that are among the best of their task.
     pub fn take(&mut self, tasks: &[Task], found: Vec<FoundSolver>) {
         if self.thread.is_none() {
             return;
@@ -78,8 +78,8 @@ impl ArchiveWriter {
         }
     }
 
-    /// Saves what waits in one transaction, with a checkpoint if one is due. The listener hears of
-    /// improvements when they are saved, in this call or a later one.
+    /// Saves the selected programs in one transaction, with a checkpoint if one is due. The
+    /// listener hears of improvements once they are saved, in this call or a later one.
     pub fn save(
         &mut self,
         evolution: &Evolution<'_>,
@@ -113,10 +113,10 @@ impl ArchiveWriter {
         let replies = thread.replies();
         replies
             .into_iter()
-            .try_for_each(|reply| hear(reply, progress, listener))
+            .try_for_each(|reply| handle_reply(reply, progress, listener))
     }
 
-    /// Saves the last finds with a checkpoint, and waits until all of it is on the disk.
+    /// Saves the last programs with a checkpoint, and waits until everything is on the disk.
     pub fn finish(
         &mut self,
         evolution: &Evolution<'_>,
@@ -127,7 +127,7 @@ impl ArchiveWriter {
         self.save(evolution, Vec::new(), progress, listener)?;
         while let Some(thread) = &mut self.thread {
             match thread.next_reply()? {
-                Some(reply) => hear(reply, progress, listener)?,
+                Some(reply) => handle_reply(reply, progress, listener)?,
                 None => self.thread = None,
             }
         }
@@ -135,7 +135,7 @@ impl ArchiveWriter {
     }
 }
 
-fn hear(
+fn handle_reply(
     reply: SaveReply,
     progress: &mut EvolveProgress,
     listener: &mut dyn FnMut(EvolveEvent),

@@ -1,4 +1,5 @@
-//! The self-test of devices: every built-in solver on every built-in input, against the CPU.
+//! The self-test of devices: runs every built-in solver on every built-in input and compares with
+//! the CPU.
 
 use std::time::{Duration, Instant};
 
@@ -9,7 +10,7 @@ use super::Devices;
 use crate::solvers::Solvers;
 use crate::tasks::Tasks;
 
-/// What a self-test of devices found.
+/// The result of a self-test of devices.
 #[derive(Clone, Debug)]
 pub struct SelfTest {
     /// The number of runs.
@@ -18,17 +19,18 @@ pub struct SelfTest {
     pub differing: usize,
     /// The first of those runs, in words.
     pub differences: Vec<String>,
-    /// What the devices did.
+    /// The report of the devices.
     pub report: DeviceReport,
-    /// How long the devices took.
+    /// The time that the devices took.
     pub time: Duration,
 }
 
-/// Differences put into words.
-const LISTED: usize = 10;
+/// The number of differences that are described.
+const MAX_DESCRIBED: usize = 10;
 
 impl SelfTest {
-    /// Says what is wrong with the devices. A failed launch counts, although the CPU does its runs.
+    /// Describes the problem with the devices, if there is one. A failed launch is a problem,
+    /// although the CPU repeats its runs.
     pub fn problem(&self) -> Option<String> {
         let devices = self.report.devices.iter();
         let mut lines: Vec<String> = devices.flat_map(|device| device.errors.clone()).collect();
@@ -56,7 +58,7 @@ impl Devices {
             .map(|(task, _, pair)| Sample::new(task, pair))
             .collect();
         let scores = |devices: &mut Devices| {
-            // Nothing ends a comparison early: half of one says nothing.
+            // Nothing cancels the comparison, because half of it would prove nothing.
             let (options, never) = (ScoreOptions::default(), Cancel::new());
             score_table(devices.as_mut(), &programs, &samples, &options, &never)
         };
@@ -74,7 +76,7 @@ impl Devices {
         SelfTest {
             runs: expected.len(),
             differing: differ.clone().count(),
-            differences: texts.take(LISTED).collect(),
+            differences: texts.take(MAX_DESCRIBED).collect(),
             report: report.device.unwrap_or_default(),
             time,
         }
@@ -119,18 +121,18 @@ mod tests {
     }
 
     #[test]
-    fn the_cpu_alone_differs_in_nothing_and_proves_nothing() {
+    fn a_self_test_without_devices_finds_nothing() {
         let found = Devices::none().self_test();
         assert!(found.runs > 1_000 && found.differing == 0);
         assert!(found.problem().is_some());
     }
 
-    /// A device whose hashes are wrong.
+    /// A device that returns wrong hashes.
     #[cfg(feature = "emulated")]
-    struct Liar(batt_emulated::Emulated);
+    struct WrongHashes(batt_emulated::Emulated);
 
     #[cfg(feature = "emulated")]
-    impl batt_engine::device::Device for Liar {
+    impl batt_engine::device::Device for WrongHashes {
         fn name(&self) -> String {
             self.0.name()
         }
@@ -144,7 +146,7 @@ mod tests {
             batch: &batt_engine::device::Batch<'_>,
         ) -> Result<batt_engine::device::Launched, batt_engine::device::DeviceError> {
             let mut launched = self.0.run(batch)?;
-            // Without values an entry is four words: fault, detail, hash.
+            // Without values, an entry has four words, and the third is part of the hash.
             for entry in launched.output.chunks_exact_mut(4) {
                 entry[2] ^= 1;
             }
@@ -159,9 +161,9 @@ mod tests {
         let mut good = Devices::from(vec![Box::new(emulated()) as Box<_>]);
         let good = good.self_test();
         assert_eq!((good.differing, good.problem()), (0, None));
-        let mut bad = Devices::from(vec![Box::new(Liar(emulated())) as Box<_>]);
+        let mut bad = Devices::from(vec![Box::new(WrongHashes(emulated())) as Box<_>]);
         let bad = bad.self_test();
-        assert!(bad.differing > LISTED && bad.differences.len() == LISTED);
+        assert!(bad.differing > MAX_DESCRIBED && bad.differences.len() == MAX_DESCRIBED);
         assert!(bad.differences[0].contains(" on input 0: "), "{bad:?}");
         assert!(bad.problem().unwrap().contains("... and "));
     }

@@ -1,4 +1,4 @@
-//! `batt archive export`: archived solvers as a solver file.
+//! `batt archive export`: writes archived solvers to a solver file.
 
 use std::collections::HashSet;
 use std::io::Write;

@@ -1,4 +1,4 @@
-//! `batt archive gc`: removes what is no longer needed, and checks the archive.
+//! `batt archive gc`: removes solvers and scores that are no longer needed, and checks the archive.
 
 use std::io::{self, Write};
 
@@ -11,7 +11,7 @@ use super::at_least_one;
 use crate::cli::Exit;
 use crate::ui::{Ui, counted, grouped, stdout};
 
-/// Remove what is no longer needed, and make the file smaller
+/// Remove solvers and scores that are no longer needed, and compact the file
 #[derive(Args)]
 #[command(after_help = "\
 A solver without a score is removed if none with a score descends from it. --keep removes scores first,
@@ -28,7 +28,7 @@ pub struct GcArgs {
     #[arg(long, value_name = "N", value_parser = at_least_one)]
     keep: Option<usize>,
 
-    /// Generations of ancestors to keep [default: all]
+    /// The generations of ancestors to keep [default: all]
     #[arg(long, value_name = "N")]
     ancestors: Option<usize>,
 

@@ -1,4 +1,4 @@
-//! `batt archive import`: solvers from files, tried on their tasks.
+//! `batt archive import`: tries solvers from files on their tasks and saves them.
 
 use std::io::Write;
 use std::path::{Path, PathBuf};
@@ -16,7 +16,7 @@ use crate::interrupt;
 use crate::solvers::{open_solvers, open_tasks};
 use crate::ui::{Ui, counted, grouped, stdout};
 
-/// Take solvers in from files
+/// Try solvers from files on their tasks, and save them
 #[derive(Args)]
 #[command(
     group(ArgGroup::new("from").required(true).args(["files", "original"])),
@@ -122,7 +122,7 @@ pub fn main(args: &ImportArgs, path: &Path, ui: &Ui) -> Result<Exit> {
     Ok(Exit::findings(!is_clean))
 }
 
-/// The solvers of files, and whether all could be read.
+/// Returns the solvers of files, and whether all of them could be read.
 fn from_files(args: &ImportArgs, tasks: &Tasks, ui: &Ui) -> Result<(Import, bool)> {
     let solvers = open_solvers(&args.files, args.dialect.dialect(), ui)?;
     let import = Import::new(tasks, &solvers);
@@ -146,7 +146,7 @@ fn from_files(args: &ImportArgs, tasks: &Tasks, ui: &Ui) -> Result<(Import, bool
     Ok((import, solvers.is_clean()))
 }
 
-/// The solvers of the original system, and whether all could be read.
+/// Returns the solvers of the original system, and whether all of them could be read.
 fn original(folder: &Path, tasks: &Tasks, ui: &Ui) -> Result<(Import, bool)> {
     let (import, skips) = Import::original(tasks, folder)?;
     say(&skips, ui);
@@ -163,7 +163,7 @@ fn original(folder: &Path, tasks: &Tasks, ui: &Ui) -> Result<(Import, bool)> {
     Ok((import, skips.is_complete()))
 }
 
-/// Says what was left out.
+/// Prints what was skipped.
 fn say(skips: &OriginalSkips, ui: &Ui) {
     if !skips.tasks.is_empty() {
         let first: Vec<&str> = skips.tasks.iter().take(5).map(String::as_str).collect();

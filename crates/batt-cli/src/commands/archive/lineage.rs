@@ -1,4 +1,4 @@
-//! `batt archive lineage`: where a solver comes from.
+//! `batt archive lineage`: shows the ancestors of a solver.
 
 use std::io::Write;
 
@@ -22,11 +22,11 @@ Examples:
   batt archive lineage 1673c3ec --depth 100
   batt archive lineage 4f1a09c2 --json | jq -r .mutation | sort | uniq -c")]
 pub struct LineageArgs {
-    /// The first digits of the hash of a solver, or a task for its best one
+    /// The first digits of the hash of a solver, or a task, which stands for its best solver
     #[arg(value_name = "HASH|TASK")]
     name: String,
 
-    /// Generations to go back
+    /// The number of generations to go back
     #[arg(long, value_name = "N", default_value_t = 20)]
     depth: usize,
 
@@ -79,10 +79,11 @@ fn line(ancestor: &Ancestor, depth: usize) -> String {
     format!("{hash}  {}{more}", solver.mutation)
 }
 
-/// Returns the branches before each line of the tree.
+/// Returns the branches that precede each line of the tree.
 fn branches(ancestors: &[Ancestor]) -> Vec<String> {
     let mut out = vec![String::new(); ancestors.len()];
-    // From below: whether another line of this depth and the same parent follows.
+    // The lines are visited from below. `more` holds for each depth whether a later line has the
+    // same parent.
     let mut more: Vec<bool> = Vec::new();
     for (at, ancestor) in ancestors.iter().enumerate().rev() {
         let depth = ancestor.depth;

@@ -1,4 +1,4 @@
-//! `batt archive ls`: what there is for which task.
+//! `batt archive ls`: lists the tasks of an archive.
 
 use std::io::Write;
 
@@ -22,7 +22,7 @@ Examples:
   batt archive ls --archive runs/batt.sqlite --unsolved
   batt archive ls --json | jq -r 'select(.best.solved) | .task'")]
 pub struct LsArgs {
-    /// Only tasks without a solver of all demonstrations
+    /// Only tasks without a solver that solves all demonstrations
     #[arg(long)]
     unsolved: bool,
 

@@ -1,4 +1,4 @@
-//! `batt archive merge`: other archives into this one.
+//! `batt archive merge`: merges other archives into this one.
 
 use std::fs;
 use std::io::Write;
@@ -14,7 +14,7 @@ use crate::cli::Exit;
 use crate::error::advised;
 use crate::ui::{Ui, counted, grouped, stdout};
 
-/// Add what other archives have
+/// Add the contents of other archives
 #[derive(Args)]
 #[command(after_help = "\
 Solvers, scores, lineage and runs are added; of each task the best are kept. The archive is made if it is not there.
@@ -48,7 +48,7 @@ pub fn main(args: &MergeArgs, path: &Path, ui: &Ui) -> Result<Exit> {
             ));
         }
     }
-    // All are looked at before anything is written.
+    // All archives are opened before anything is written.
     let others: Vec<Archive> = args
         .others
         .iter()

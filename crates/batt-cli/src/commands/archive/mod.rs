@@ -22,7 +22,7 @@ use crate::cli::Exit;
 use crate::error::advised;
 use crate::ui::Ui;
 
-/// Look at archived solvers, and move them in and out
+/// Inspect archived solvers, and import or export them
 #[derive(Args)]
 #[command(after_help = "\
 An archive is one SQLite file with solvers, where they come from, and how well they do on which task.
@@ -80,23 +80,23 @@ fn existing(path: &Path) -> Result<Archive> {
     Ok(Archive::open_existing(path).map_err(batt::Error::from)?)
 }
 
-/// Which solvers of a task stay.
+/// The options for the solvers that an archive keeps for each task.
 #[derive(Args, Clone, Debug)]
 struct Keep {
-    /// Solvers to keep for each task
+    /// The number of solvers to keep for each task
     #[arg(long, value_name = "N", default_value_t = 32, value_parser = at_least_one)]
     keep: usize,
 
-    /// Which of them: the best, or by the rule of the original system
+    /// The rule that selects them: the best, or the rule of the original system
     #[arg(long, value_name = "RULE", default_value = "best")]
     retention: Rule,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 enum Rule {
-    /// By score, and among equals those that differ
+    /// The best scores, and a diverse selection among equals
     Best,
-    /// Room for one more than N; the worst makes room for what solves as many demonstrations
+    /// At most N+1; the worst is displaced by a solver of as many demonstrations
     Original,
 }
 
@@ -120,8 +120,8 @@ fn at_least_one(text: &str) -> Result<usize, String> {
     }
 }
 
-/// Finds the hash of a solver by its first digits, or the best solver of a task. The second value
-/// says whether the name is a task.
+/// Finds a solver by the first digits of its hash, or as the best solver of a task. Returns its
+/// hash, and whether the name is a task.
 fn find(archive: &Archive, name: &str) -> Result<(String, bool)> {
     match archive.lookup(name).map_err(batt::Error::from)? {
         Lookup::Task(entries) => Ok((entries[0].hash.clone(), true)),

@@ -1,4 +1,4 @@
-//! Pictures of a solver at work on the pairs of a task.
+//! Draws the work of a solver on the pairs of a task.
 
 use batt::render::{Color, Panel, layout};
 use batt::{Grid, JobResult, Limits, Pair, PairRef, RunInput, Solver, Split, Task, Verdict};
@@ -41,7 +41,7 @@ fn picture(
     if let Some(expected) = expected {
         panels.push(Panel::grid("output", expected));
     }
-    // A value that is no grid may be wide, so it is drawn below.
+    // A value that is not a grid may be wide, so it is drawn below.
     let mut below = String::new();
     match (&got, expected) {
         (Some(got), Some(expected)) if got == expected => {

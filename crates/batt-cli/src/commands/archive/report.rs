@@ -1,23 +1,23 @@
-//! Scores and solvers, in words and in JSON.
+//! Formats scores and solvers as text and as JSON.
 
 use batt::Score;
 use batt::archive::{ArchiveEntry, ArchivedSolver};
 use serde_json::{Value as Json, json};
 
-/// Digits of a hash that are shown where the whole is not needed.
+/// The number of digits of a hash in tables.
 const SHOWN: usize = 12;
 
-/// The first digits of a hash.
+/// Returns the first digits of a hash.
 pub fn short(hash: &str) -> &str {
     hash.get(..SHOWN).unwrap_or(hash)
 }
 
-/// `3/4`: demonstrations solved.
+/// Returns the number of demonstrations solved, as `3/4`.
 pub fn demos(score: &Score) -> String {
     format!("{}/{}", score.demos_solved, score.demos)
 }
 
-/// A closeness in percent. Only a whole one shows as 100 %.
+/// Returns a closeness in percent. Only a complete one is shown as 100 %.
 pub fn percent(parts: u32) -> String {
     let shown = match parts {
         1_000_000.. => 100.0,
@@ -26,7 +26,7 @@ pub fn percent(parts: u32) -> String {
     format!("{shown:.2}%")
 }
 
-/// A score, for JSON.
+/// Returns a score as JSON.
 pub fn score_json(score: &Score) -> Json {
     json!({
         "demos_solved": score.demos_solved,
@@ -38,8 +38,8 @@ pub fn score_json(score: &Score) -> Json {
     })
 }
 
-/// An entry, for JSON. The hash of the outputs is a text: not every reader of JSON knows numbers of
-/// 64 bits.
+/// Returns an entry as JSON. The hash of the outputs is a string, because not every JSON reader
+/// supports numbers of 64 bits.
 pub fn entry_json(entry: &ArchiveEntry) -> Json {
     json!({
         "hash": entry.hash,
@@ -56,7 +56,7 @@ pub fn entry_json(entry: &ArchiveEntry) -> Json {
     })
 }
 
-/// A solver, for JSON.
+/// Returns a solver as JSON.
 pub fn solver_json(solver: &ArchivedSolver) -> Json {
     json!({
         "hash": solver.hash,

@@ -1,4 +1,4 @@
-//! `batt archive show`: one solver, and everything about it.
+//! `batt archive show`: shows one solver in full.
 
 use std::io::Write;
 use std::path::PathBuf;
@@ -17,7 +17,7 @@ use crate::error::advised;
 use crate::solvers::open_tasks;
 use crate::ui::{STRONG, Ui, counted, grouped, name, stdout, table, table_text};
 
-/// Show a solver: source, scores, where it comes from, and what it does
+/// Show a solver: its source, its scores, its parents, and its outputs
 #[derive(Args)]
 #[command(after_help = "\
 A task stands for its best solver. With --tasks the solver is run on the demonstrations: input, expected
@@ -33,11 +33,11 @@ pub struct ShowArgs {
     #[arg(value_name = "HASH|TASK")]
     name: String,
 
-    /// A folder of tasks, a task file, or a Kaggle challenges file: draw what the solver does
+    /// A folder of tasks, a task file, or a Kaggle challenges file: draw the solver's outputs
     #[arg(long, value_name = "PATH", conflicts_with = "json")]
     tasks: Option<PathBuf>,
 
-    /// Also draw what it gives for the tests
+    /// Also draw the outputs for the tests
     #[arg(long, requires = "tasks")]
     tests: bool,
 
@@ -46,7 +46,7 @@ pub struct ShowArgs {
     json: bool,
 }
 
-/// Tasks that are drawn of a solver that has many.
+/// The number of tasks that are drawn if a solver has scores on many.
 const DRAWN: usize = 3;
 
 /// Runs the command.
@@ -120,7 +120,7 @@ fn write_scores(out: &mut impl Write, entries: &[ArchiveEntry]) -> Result<()> {
     Ok(())
 }
 
-/// Draws what the solver does with the tasks it has scores for.
+/// Draws the solver's outputs on the tasks for which it has scores.
 fn draw(
     out: &mut impl Write,
     solver: &ArchivedSolver,

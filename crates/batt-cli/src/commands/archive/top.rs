@@ -1,4 +1,4 @@
-//! `batt archive top`: the best solvers.
+//! `batt archive top`: lists the best solvers.
 
 use std::io::Write;
 
@@ -22,11 +22,11 @@ Examples:
   batt archive top 50 --json
   batt archive top 5 --task 1673c3ec")]
 pub struct TopArgs {
-    /// How many
+    /// The number of solvers to list
     #[arg(value_name = "N", default_value_t = 10)]
     count: usize,
 
-    /// The best of this task
+    /// List the best solvers of this task
     #[arg(long, value_name = "ID")]
     task: Option<String>,
 

@@ -1,4 +1,5 @@
-//! `batt bench`: how fast solvers run, alone, on devices and beside Python.
+//! `batt bench`: measures the throughput of solvers on cores, on devices and in comparison with
+//! Python.
 
 mod report;
 
@@ -15,7 +16,7 @@ use crate::cli::Exit;
 use crate::interrupt;
 use crate::ui::{Ui, stdout};
 
-/// Measure throughput, alone, on devices or beside Python
+/// Measure throughput on cores, on devices or in comparison with Python
 #[derive(Args)]
 #[command(after_help = "\
 Without options the built-in solvers run on their puzzles, on one core and on all. --solvers and
@@ -43,7 +44,7 @@ pub struct BenchArgs {
     #[arg(long, value_name = "PATH")]
     tasks: Option<PathBuf>,
 
-    /// Measure every solver on every input on a device, too
+    /// Also measure every solver on every input on a device
     #[arg(long, value_name = DeviceChoice::FORMS, conflicts_with = "against")]
     device: Option<DeviceChoice>,
 
@@ -104,7 +105,7 @@ fn throughput(args: &BenchArgs, ui: &Ui) -> Result<bool> {
         None => Devices::none(),
     };
     devices.notes().iter().for_each(|note| ui.note(note));
-    // Half of the time is for one core, half for all.
+    // One core and all cores get half of the time each.
     let time = Duration::from_secs_f64(args.seconds.unwrap_or(4.0) / 2.0);
     let cores = bench::throughput(&solvers, &tasks, time, &control())?;
     let on_device = match &args.device {

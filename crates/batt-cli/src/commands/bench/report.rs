@@ -10,14 +10,14 @@ use batt::{Comparison, SolverTimes};
 
 use crate::ui::{BAD, GOOD, STRONG, Ui, counted, grouped, table, table_text};
 
-/// The solver that takes nine tenths of Python's time.
+/// The task of the solver that takes nine tenths of Python's time.
 const HEAVY: &str = "a64e4611";
 
-/// Solvers listed from the slow end and from the fast end.
+/// The number of solvers that are listed with the smallest and with the largest ratios.
 const WORST: usize = 10;
 const BEST: usize = 5;
 
-/// Bounds of the distribution of ratios.
+/// The bounds of the ranges in the distribution of ratios.
 const BOUNDS: [f64; 5] = [10.0, 25.0, 50.0, 100.0, 200.0];
 
 /// Writes the throughput of cores.
@@ -33,7 +33,7 @@ pub fn write_cores(out: &mut impl Write, found: &Throughput) -> Result<()> {
     Ok(())
 }
 
-/// The throughput of cores as JSON.
+/// Returns the throughput of cores as JSON.
 pub fn cores_json(found: &Throughput) -> Json {
     json!({
         "runs": found.runs,
@@ -65,7 +65,7 @@ pub fn write_device(out: &mut impl Write, found: &DeviceThroughput, ui: &Ui) -> 
     Ok(())
 }
 
-/// The throughput of a device as JSON.
+/// Returns the throughput of a device as JSON.
 pub fn device_json(found: &DeviceThroughput) -> Json {
     json!({
         "devices": found.devices,
@@ -77,14 +77,14 @@ pub fn device_json(found: &DeviceThroughput) -> Json {
     })
 }
 
-/// Solvers from the smallest ratio to the largest.
+/// Returns the solvers from the smallest ratio to the largest.
 fn ranked(comparison: &Comparison) -> Vec<&SolverTimes> {
     let mut ranked: Vec<&SolverTimes> = comparison.solvers.iter().collect();
     ranked.sort_by(|a, b| a.ratio().total_cmp(&b.ratio()));
     ranked
 }
 
-/// Writes the report for people.
+/// Writes the report as text.
 pub fn write(out: &mut impl Write, comparison: &Comparison, ui: &Ui) -> Result<()> {
     writeln!(
         out,
@@ -162,7 +162,7 @@ fn distribution(ranked: &[&SolverTimes]) -> Vec<(String, usize)> {
     rows
 }
 
-/// The comparison for JSON.
+/// Returns the comparison as JSON.
 pub fn to_json(comparison: &Comparison) -> Json {
     let figures = comparison.ratios(HEAVY);
     let solvers: Vec<Json> = comparison

@@ -1,4 +1,4 @@
-//! `batt card`: many solvers merged into one batt.
+//! `batt card`: merges many solvers into one batt.
 
 mod report;
 
@@ -47,15 +47,15 @@ pub struct CardArgs {
     #[arg(required = true, value_name = "SOLVERS")]
     files: Vec<PathBuf>,
 
-    /// Write the batt to a file, and a .json beside it; or print it with -
+    /// Write the batt to a file and its JSON form beside it, or print it with -
     #[arg(short, long, value_name = "FILE|-")]
     output: PathBuf,
 
-    /// The tasks of the solvers: the largest goes first
+    /// The tasks of the solvers; the solver of the largest task is merged first
     #[arg(long, value_name = "PATH")]
     tasks: Option<PathBuf>,
 
-    /// Draw this many solvers
+    /// Draw this many solvers at random [default: all]
     #[arg(long, value_name = "N")]
     count: Option<NonZeroUsize>,
 
@@ -63,19 +63,19 @@ pub struct CardArgs {
     #[arg(long, value_name = "ID")]
     task: Option<String>,
 
-    /// Add this many mutants of the solvers drawn: typed changes by chance, as evolution makes them
+    /// Add this many mutants of the drawn solvers, with random, well-typed changes as in evolution
     #[arg(long, value_name = "N")]
     mutants: Option<NonZeroUsize>,
 
-    /// Which solvers --count draws, and what --mutants changes: the same number, the same ones
+    /// The seed of --count and --mutants; the same seed gives the same solvers
     #[arg(long, value_name = "N", default_value_t = 0)]
     seed: u64,
 
-    /// More differs, functions of (S, I, C), after those built in
+    /// More differs, which are functions of (S, I, C), in addition to the built-in ones
     #[arg(long, value_name = "FILE")]
     differs: Vec<PathBuf>,
 
-    /// No differs at all
+    /// Use no differs
     #[arg(long, conflicts_with = "differs")]
     no_differs: bool,
 
@@ -83,7 +83,7 @@ pub struct CardArgs {
     #[arg(long, conflicts_with = "guarded")]
     plain: bool,
 
-    /// Write steps that fall back to a default where they fail [default for tokpidjin]
+    /// Write steps that fall back to a default if they fail [default for tokpidjin]
     #[arg(long)]
     guarded: bool,
 
@@ -91,7 +91,7 @@ pub struct CardArgs {
     #[arg(long)]
     stats: bool,
 
-    /// Show all of them, not only the first 20
+    /// Show all rows, not only the first 20
     #[arg(short, long)]
     verbose: bool,
 
@@ -99,7 +99,7 @@ pub struct CardArgs {
     #[arg(long)]
     json: bool,
 
-    /// Which library the solvers are written for
+    /// The library for which the solvers are written
     #[arg(long, value_name = "NAME", default_value = "auto")]
     dialect: DialectName,
 }
@@ -109,7 +109,7 @@ impl CardArgs {
         self.output == Path::new("-")
     }
 
-    /// How steps are written; `None` for what suits the dialect.
+    /// Returns the form in which steps are written; `None` uses the form that suits the dialect.
     fn form(&self) -> Option<Form> {
         match (self.plain, self.guarded) {
             (true, _) => Some(Form::Plain),
@@ -118,7 +118,8 @@ impl CardArgs {
         }
     }
 
-    /// The differs, with what is wrong with their files printed.
+    /// Loads the differs and prints the diagnostics of their files. Also returns whether all could
+    /// be loaded.
     fn differs(&self, dialect: Dialect, ui: &Ui) -> Result<(DifferSet, bool)> {
         if self.no_differs {
             return Ok((DifferSet::none(), true));
@@ -149,7 +150,8 @@ pub fn main(args: &CardArgs, ui: &Ui) -> Result<Exit> {
     let complete = pool.left_out.is_empty();
     let count = args.count.map(NonZeroUsize::get);
     let mut donors = pool.pick(args.task.as_deref(), count, args.seed)?;
-    // Merging reports solvers of several dialects; differs would only get in the way.
+    // Merging will report solvers of several dialects; errors about differs would only distract
+    // from that.
     let (differs, clean) = match donors.is_uniform() {
         true => args.differs(donors.dialect(), ui)?,
         false => (DifferSet::none(), true),
@@ -180,7 +182,7 @@ pub fn main(args: &CardArgs, ui: &Ui) -> Result<Exit> {
         mutants: made,
     };
     let mut out = stdout();
-    // With the batt on stdout, the summary goes where it does not mix with it.
+    // If the batt goes to stdout, the summary goes to stderr.
     if args.to_stdout() {
         out.write_all(text.as_bytes())?;
         report.write(&mut io::stderr().lock())?;

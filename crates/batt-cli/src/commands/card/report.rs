@@ -1,4 +1,4 @@
-//! The result of merging, for people and as JSON.
+//! The report of a merge, as text and as JSON.
 
 use std::io::{self, Write};
 
@@ -9,20 +9,20 @@ use serde_json::{Value as Json, json};
 use super::CardArgs;
 use crate::ui::{counted, grouped, rest, table, table_text};
 
-/// Rows listed without `--verbose`.
+/// The number of rows listed without `--verbose`.
 const LISTED: usize = 20;
 
-/// The result of merging.
+/// The report of a merge.
 pub struct Report<'r> {
     pub args: &'r CardArgs,
     pub merged: &'r MergedBatt,
     pub donors: &'r DonorPool,
-    /// How many of the donors are mutants.
+    /// The number of donors that are mutants.
     pub mutants: usize,
 }
 
 impl Report<'_> {
-    /// Writes it in the form the arguments ask for.
+    /// Writes the report in the requested form.
     pub fn write(&self, out: &mut impl Write) -> io::Result<()> {
         if self.args.json {
             return writeln!(out, "{}", self.json());
@@ -66,7 +66,7 @@ impl Report<'_> {
         } else {
             LISTED
         };
-        // One solver alone shares nothing.
+        // Only steps of several solvers are listed.
         let shared = stats.uses.partition_point(|step| step.donors > 1);
         if shared > 0 {
             let mut rows = table(&["step", "solvers", "call"], &[1]);
@@ -91,7 +91,7 @@ impl Report<'_> {
         Ok(())
     }
 
-    /// What a step says.
+    /// Returns the call of a step.
     fn call(&self, step: &StepUse) -> String {
         let batt = &self.merged.batt;
         let id = batt.step_numbered(step.number);

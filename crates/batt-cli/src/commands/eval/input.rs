@@ -1,4 +1,4 @@
-//! Where the input grid comes from.
+//! Reads the input grid of a run.
 
 use std::io::Read;
 use std::path::Path;
@@ -10,14 +10,14 @@ use crate::error::{advised, bad_file};
 use crate::solvers::open_tasks;
 use crate::ui::{Ui, counted};
 
-/// What to run on, and what it is called.
+/// The input of a run, and its name in messages.
 pub struct Input {
     pub run: RunInput,
     pub name: String,
 }
 
 impl Input {
-    /// The input of a pair: `PATH`, `PATH:train:0` or `PATH:train[0]`.
+    /// Returns the input of a pair, given as `PATH`, `PATH:train:0` or `PATH:train[0]`.
     pub fn of_task(text: &str, solver: &str, ui: &Ui) -> Result<Input> {
         let (path, pair) = split_pair(text);
         let data = open_tasks(Path::new(path), ui)?;
@@ -50,7 +50,7 @@ impl Input {
         })
     }
 
-    /// A grid from a file, or from stdin.
+    /// Reads a grid from a file, or from stdin.
     pub fn of_grid(path: &Path) -> Result<Input> {
         let mut text = Vec::new();
         let (read, name) = if path == Path::new("-") {
@@ -78,10 +78,11 @@ impl Input {
     }
 }
 
-/// The largest grid as generously spaced JSON is a fraction of this.
+/// The most bytes of a grid file. JSON of the largest grid needs only a fraction of this, even with
+/// generous spacing.
 const LARGEST: u64 = 1 << 20;
 
-/// Takes the pair off the end of a path, if one is named there.
+/// Splits the name of a pair from the end of a path, if there is one.
 fn split_pair(text: &str) -> (&str, Option<PairRef>) {
     if let Some((path, pair)) = text.rsplit_once(':') {
         if let Ok(pair) = pair.parse() {

@@ -1,4 +1,4 @@
-//! `batt eval`: one solver, one input, everything about the run.
+//! `batt eval`: runs one solver on one input and shows the run in detail.
 
 mod input;
 
@@ -34,7 +34,7 @@ pub struct EvalArgs {
     #[arg(value_name = "FILE::NAME")]
     solver: String,
 
-    /// A task, and which of its pairs to take the input from [default: train:0]
+    /// A task, and the pair from which to take the input [default: train:0]
     #[arg(
         long,
         value_name = "PATH[:train:0]",
@@ -98,7 +98,7 @@ pub fn main(args: &EvalArgs, ui: &Ui) -> Result<Exit> {
     Ok(Exit::findings(result.verdict.is_wrong()))
 }
 
-/// The solver asked for, or the only one there is.
+/// Returns the named solver, or the only one.
 fn choose<'s>(solvers: &'s Solvers, wanted: Option<&str>, ui: &Ui) -> Result<&'s Solver> {
     let file = &solvers.files()[0];
     let file_name = file.source.name();
@@ -142,7 +142,7 @@ fn choose<'s>(solvers: &'s Solvers, wanted: Option<&str>, ui: &Ui) -> Result<&'s
     ))
 }
 
-/// The run and everything around it.
+/// A run with its solver, input and trace.
 struct Evaluation<'a> {
     solver: &'a Solver,
     input: &'a Input,
@@ -191,7 +191,7 @@ impl Evaluation<'_> {
             (_, Some(expected), Some(grid)) => {
                 write!(out, "{}", comparison(expected, grid, ui.out_color()))?;
             }
-            // On its own the value is the data asked for, so it is not cut short.
+            // A value alone is the requested data, so it is not cut short.
             (Verdict::Unknown | Verdict::Right, ..) => writeln!(out, "{value}")?,
             _ => write!(out, "{}", draw::value(value, ui.out_color()))?,
         }
@@ -235,7 +235,7 @@ impl Evaluation<'_> {
     }
 }
 
-/// Writes a call and what it gave, below it the value.
+/// Writes a call and a description of its value, and below them the value.
 fn write_step(out: &mut impl Write, step: &TracedStep, ui: &Ui) -> Result<()> {
     let (what, picture) = match &step.value {
         Some(OwnedValue::Function) => ("a function".to_owned(), String::new()),

@@ -1,4 +1,4 @@
-//! `batt evolve`: new solvers from old ones.
+//! `batt evolve`: evolves new solvers from old ones.
 
 mod picture;
 mod report;
@@ -48,27 +48,27 @@ pub struct EvolveArgs {
     #[arg(long, value_name = "PATH")]
     tasks: Option<PathBuf>,
 
-    /// Solver files to learn from [default: with the embedded tasks, their solvers]
+    /// Solver files to learn from [default for the embedded tasks: their solvers]
     #[arg(long, value_name = "FILE", num_args = 1..)]
     solvers: Vec<PathBuf>,
 
-    /// Where to save what is found [default: batt.sqlite; for embedded tasks, nowhere]
+    /// The archive for the solvers found [default: batt.sqlite; for embedded tasks, none]
     #[arg(long, value_name = "FILE")]
     archive: Option<PathBuf>,
 
-    /// Go on with the last run of the archive on the same tasks
+    /// Resume the last run of the archive on the same tasks
     #[arg(long)]
     resume: bool,
 
-    /// How long to go on: 90s, 10m, 1h [default: 10m, or no end with --generations]
+    /// The time limit, such as 90s, 10m or 1h [default: 10m, or none with --generations]
     #[arg(long, value_name = "TIME", value_parser = duration::parse)]
     time: Option<Duration>,
 
-    /// How many generations to go on for
+    /// The number of generations
     #[arg(long, value_name = "N")]
     generations: Option<u64>,
 
-    /// What chance starts from [default: 0, or that of the run that goes on]
+    /// The seed of all random choices [default: 0, or that of the resumed run]
     #[arg(long, value_name = "N")]
     seed: Option<u64>,
 
@@ -76,43 +76,44 @@ pub struct EvolveArgs {
     #[arg(long, value_name = "ID", num_args = 1..)]
     task: Vec<String>,
 
-    /// Leave out the solvers of N tasks, chosen by the seed, and evolve only those tasks
-    /// [default: 16 for the embedded tasks, else 0]
+    /// Leave out the solvers of N tasks, chosen by the seed, and evolve only those tasks [default:
+    /// 16 for the embedded tasks, otherwise 0]
     #[arg(long, value_name = "N")]
     hold_out: Option<usize>,
 
-    /// Say in the end whether what was found is right on the tests
+    /// Report at the end whether the solutions are right on the tests
     #[arg(long)]
     report_tests: bool,
 
-    /// Where offspring run; auto uses devices if there are any and it is worth it
+    /// Where offspring run; auto uses devices if there are any and the work is large enough
     #[arg(long, value_name = DeviceChoice::FORMS, default_value = "auto")]
     device: DeviceChoice,
 
     #[command(flatten)]
     jobs: Jobs,
 
-    /// Populations of each task, which exchange their best now and then
+    /// The number of populations of each task, which exchange their best programs now and then
     #[arg(long, value_name = "N", default_value = "1")]
     islands: NonZeroUsize,
 
-    /// Programs in a population
+    /// The number of programs in a population
     #[arg(long, value_name = "N", default_value = "48")]
     population: NonZeroUsize,
 
-    /// Offspring of each population in a generation [default: as many as make a good generation]
+    /// The number of offspring of each population in a generation [default: 131,072 divided by the
+    /// populations, 1,024 to 8,192]
     #[arg(long, value_name = "N")]
     offspring: Option<NonZeroUsize>,
 
-    /// How often each kind of change is tried, fixed: constant=2,op=1,others=0.5
+    /// Fixed weights of the kinds of mutation, such as constant=2,op=1,others=0.5
     #[arg(long, value_name = "KIND=W,...")]
     weights: Option<Weights>,
 
-    /// More differs, functions of (S, I, C), for the closeness of outputs
+    /// More differs, which are functions of (S, I, C), for the closeness of outputs
     #[arg(long, value_name = "FILE", num_args = 1..)]
     differs: Vec<PathBuf>,
 
-    /// Solvers the archive keeps for a task; original for the rule of the original system
+    /// The number of solvers the archive keeps for a task; original uses the original system's rule
     #[arg(long, value_name = "N|original", default_value = "32")]
     capacity: Retention,
 
@@ -120,33 +121,34 @@ pub struct EvolveArgs {
     #[arg(long)]
     json: bool,
 
-    /// Say more: all solved tasks, and without a terminal every generation and improvement
+    /// Print all solved tasks and, without a terminal, every generation and improvement
     #[arg(short, long)]
     verbose: bool,
 
-    /// Which library the solvers are written for
+    /// The library for which the solvers are written
     #[arg(long, value_name = "NAME", default_value = "auto")]
     dialect: DialectName,
 }
 
-/// How long to evolve by default.
+/// The default time limit.
 const TIME: Duration = Duration::from_secs(600);
 
-/// The archive for the user's own tasks.
+/// The default archive for the user's own tasks.
 const ARCHIVE: &str = "batt.sqlite";
 
-/// Embedded tasks whose solvers are held out by default: few enough for each to get some time, and
-/// enough to find something.
+/// The default number of embedded tasks whose solvers are held out: few enough that each gets some
+/// time, and enough that something is found.
 const HELD_OUT: usize = 16;
 
 impl EvolveArgs {
-    /// The archive, if there is to be one.
+    /// Returns the path of the archive, if there is one.
     fn archive(&self) -> Option<&Path> {
         let default = self.tasks.is_some().then_some(Path::new(ARCHIVE));
         self.archive.as_deref().or(default)
     }
 
-    /// The moment to end; `None` for no end. A time beyond all clocks is no limit.
+    /// Returns the time at which to end; `None` for no limit. A time that overflows the clock is no
+    /// limit.
     fn deadline(&self) -> Option<Instant> {
         let default = self.generations.is_none().then_some(TIME);
         Instant::now().checked_add(self.time.or(default)?)
@@ -156,7 +158,7 @@ impl EvolveArgs {
         match self.hold_out {
             Some(count) => HoldOut::Exactly(count),
             None if self.tasks.is_some() || !self.solvers.is_empty() => HoldOut::AtMost(0),
-            // The tasks that are named are those to see.
+            // All named tasks are held out.
             None if !self.task.is_empty() => HoldOut::AtMost(usize::MAX),
             None => HoldOut::AtMost(HELD_OUT),
         }
@@ -246,7 +248,7 @@ pub fn main(args: &EvolveArgs, ui: &Ui) -> Result<Exit> {
     Ok(Exit::Good)
 }
 
-/// Says what is about to happen.
+/// Prints what the run starts with.
 fn say(args: &EvolveArgs, start: &EvolveStart, ui: &Ui) {
     let dialect = start.dialect.name();
     mention(

@@ -3,7 +3,7 @@
 use batt::render::{Color, Panel, layout};
 use batt::{Grid, Limits, Pair, PairRef, Program, RunInput, Solver, Split, Task};
 
-/// Blanks between two pictures.
+/// The number of blanks between two pictures.
 const GAP: usize = 2;
 
 /// Draws `input -> expected, got` for the smallest demonstration that the program gets wrong, or
@@ -54,7 +54,7 @@ pub fn draw(
     fits.then_some((name, text))
 }
 
-/// Returns whether the picture may fit, if the program's output has the expected size.
+/// Returns whether the picture fits, assuming that the program's output has the expected size.
 fn fits(pair: &Pair, expected: &Grid, width: usize, height: usize, color: Color) -> bool {
     let cell = if color == Color::Always { 2 } else { 1 };
     let columns = pair.input.width() + 2 * expected.width();

@@ -1,4 +1,4 @@
-//! The report of an evolution, for people and as JSON.
+//! The report of an evolution, as text and as JSON.
 
 use std::io::{self, Write};
 
@@ -10,19 +10,19 @@ use super::view::{clock, on_devices};
 use crate::interrupt;
 use crate::ui::{GOOD, Ui, counted, grouped, name, rest, table, table_text};
 
-/// Tasks listed without `--verbose`.
+/// The number of tasks listed without `--verbose`.
 const LISTED: usize = 50;
 
 /// The report of an evolution.
 pub struct Report<'r> {
     pub args: &'r EvolveArgs,
     pub report: &'r EvolveReport,
-    /// Whether the archive has everything found.
+    /// Whether everything found was saved.
     pub complete: bool,
 }
 
 impl Report<'_> {
-    /// Writes it as the user wants it.
+    /// Writes the report in the requested form.
     pub fn write(&self, out: &mut impl Write, ui: &Ui) -> io::Result<()> {
         if self.args.json {
             return writeln!(out, "{}", self.json());
@@ -41,7 +41,7 @@ impl Report<'_> {
         header.extend(self.report.answers.as_ref().map(|_| "tests"));
         let mut rows = table(&header, &[1, 2, 4]);
         let mut solved: Vec<_> = self.report.solved().collect();
-        // Solvers that were there before come last.
+        // Tasks solved by a seed solver come last.
         solved.sort_by_key(|(at, _, best)| (best.is_seed(), *at));
         let shown = if self.args.verbose {
             usize::MAX
@@ -133,7 +133,7 @@ impl Report<'_> {
         }
     }
 
-    /// What all threads spent their time on.
+    /// Writes the time of all threads by stage.
     fn write_stages(&self, out: &mut impl Write) -> io::Result<()> {
         let tally = &self.report.progress.tally;
         let stages = Stage::ALL.into_iter().filter_map(|stage| {
@@ -146,7 +146,7 @@ impl Report<'_> {
         writeln!(out, "microseconds of thread time an offspring: {stages}")
     }
 
-    /// Where the solvers are, and what to do with them.
+    /// Writes where the solvers are, and what the user can do with them.
     fn write_next(&self, out: &mut impl Write) -> io::Result<()> {
         let progress = &self.report.progress;
         let Some(path) = &progress.archive else {
@@ -234,10 +234,10 @@ impl Report<'_> {
                 "saved": progress.saved,
                 "complete": self.complete,
             })),
-            // Only this differs between two runs with the same options.
+            // Only this part differs between two runs with the same options.
             "time": {
                 "seconds": progress.time().as_secs_f64(),
-                // Without saving and showing.
+                // This excludes saving and display.
                 "seconds_evolving": tally.time.as_secs_f64(),
                 "offspring_per_minute": progress.per_minute(tally.offspring),
                 "runs_per_second": progress.per_minute(tally.runs) / 60,
@@ -247,7 +247,7 @@ impl Report<'_> {
                 "seconds_in_kernels": tally.devices.times.kernel.as_secs_f64(),
                 "seconds_copying": (tally.devices.times.upload + tally.devices.times.download).as_secs_f64(),
                 "launches": tally.devices.times.launches,
-                // Of all threads together.
+                // These are the times of all threads, added up.
                 "seconds_in_stages": stages.collect::<serde_json::Map<_, _>>(),
             },
         })

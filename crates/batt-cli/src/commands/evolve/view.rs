@@ -1,4 +1,4 @@
-//! Shows a running evolution: a picture of the state on a terminal, lines elsewhere.
+//! Shows a running evolution: a live picture on a terminal, lines elsewhere.
 
 use std::fmt::Write as _;
 use std::time::{Duration, Instant};
@@ -15,16 +15,16 @@ use crate::ui::{DIM, GOOD, STRONG, Ui, counted, grouped, name};
 /// The least time between two lines about generations.
 const LINES: Duration = Duration::from_secs(5);
 
-/// Tasks in the list of those solved last.
+/// The number of tasks in the list of those solved last.
 const LAST: usize = 4;
 
-/// Columns of a label, with the blank after it.
+/// The number of columns of a label, including the blank after it.
 const LABEL: usize = 12;
 
 /// The view of a running evolution.
 pub struct View<'u> {
     ui: &'u Ui,
-    /// The picture, on a terminal.
+    /// The live picture, if stderr is a terminal.
     live: Option<ProgressBar>,
     verbose: bool,
     /// The ids of the tasks.
@@ -36,7 +36,7 @@ pub struct View<'u> {
 }
 
 impl<'u> View<'u> {
-    /// A view on stderr.
+    /// Creates a view on stderr.
     pub fn new(args: &EvolveArgs, deadline: Option<Instant>, ui: &'u Ui) -> View<'u> {
         let bar = ui.spinner();
         let live = !bar.is_hidden();
@@ -56,7 +56,7 @@ impl<'u> View<'u> {
         }
     }
 
-    /// Shows what happens.
+    /// Shows an event.
     pub fn show(&mut self, event: &EvolveEvent) {
         match event {
             EvolveEvent::Generation(progress) => self.show_progress(progress),
@@ -84,8 +84,8 @@ impl<'u> View<'u> {
             return;
         };
         let (rows, columns) = Term::stderr().size();
-        // The last column stays empty, since some terminals begin a new line there. The line above
-        // belongs to the template.
+        // The last column stays empty, because some terminals begin a new line there. One line
+        // less, because the template has a line above.
         let size = (
             usize::from(columns).saturating_sub(1).max(20),
             usize::from(rows).saturating_sub(2).max(4),
@@ -97,7 +97,7 @@ impl<'u> View<'u> {
         bar.set_message(self.screen(progress, size));
     }
 
-    /// Says what improved. A terminal shows it anyway.
+    /// Prints an improvement. A terminal shows it in the picture.
     fn tell(&self, improvement: &Improvement, saved: Option<bool>) {
         let is_news = improvement.change == Change::Solved || self.verbose;
         if self.live.is_some() || !is_news {
@@ -118,7 +118,7 @@ impl<'u> View<'u> {
         self.ui.remark(format_args!("{what} {task}: {best}{saved}"));
     }
 
-    /// Removes the picture.
+    /// Removes the live picture.
     pub fn close(&mut self) {
         if let Some(bar) = self.live.take() {
             bar.finish_and_clear();
@@ -150,7 +150,7 @@ impl<'u> View<'u> {
         self.ui.remark(line);
     }
 
-    /// The picture on a terminal of a size in columns and lines.
+    /// Returns the picture for a terminal of a size in columns and lines.
     fn screen(&mut self, progress: &EvolveProgress, (width, height): (usize, usize)) -> String {
         let mut lines = self.figures(progress, width);
         lines.truncate(height);
@@ -223,7 +223,8 @@ impl<'u> View<'u> {
         format!("{}{text}", self.ui.err(DIM, label))
     }
 
-    /// A bar for the best score of each task, the best first; a selection where there are too many.
+    /// Returns a bar for the best score of each task, the best first. If there are too many tasks,
+    /// it returns a selection.
     fn bars(&self, progress: &EvolveProgress, width: usize) -> String {
         let mut scores: Vec<Option<Score>> = progress
             .best
@@ -240,7 +241,7 @@ impl<'u> View<'u> {
         format!("{}{}", self.ui.err(GOOD, text(&done)), text(&rest))
     }
 
-    /// The kinds of change with the most credit, as far as there is room.
+    /// Returns the kinds of mutation with the most credit, as many as fit.
     fn kinds(&self, progress: &EvolveProgress, width: usize) -> String {
         let credit = |kind: &MutationKind| progress.tally.credit.paid[kind.index()];
         let mut kinds = MutationKind::ALL;
@@ -268,9 +269,9 @@ impl<'u> View<'u> {
         text
     }
 
-    /// The task that improved last and fits into the room.
+    /// Draws the task that improved last among those that fit into the room.
     fn picture(&mut self, progress: &EvolveProgress, (width, room): (usize, usize)) -> Vec<String> {
-        // An empty line, a title, the line of captions and at least two of a picture.
+        // The picture needs an empty line, a title, a line of captions and at least two more lines.
         if room < 5 {
             return Vec::new();
         }
@@ -300,7 +301,7 @@ impl<'u> View<'u> {
     }
 }
 
-/// The line with generation and time, which moves by itself.
+/// Returns the style of the line with generation and time, which updates itself.
 fn style(deadline: Option<Instant>) -> ProgressStyle {
     let template = "{spinner:.green} {prefix} after {time}{left}\n{msg}";
     let style = ProgressStyle::with_template(template);
@@ -323,7 +324,7 @@ fn style(deadline: Option<Instant>) -> ProgressStyle {
         )
 }
 
-/// `1:23`, `1:02:03`.
+/// Formats a time: `1:23`, `1:02:03`.
 pub fn clock(time: Duration) -> String {
     let seconds = time.as_secs();
     let (hours, minutes, seconds) = (seconds / 3600, seconds / 60 % 60, seconds % 60);
@@ -338,7 +339,7 @@ pub fn on_devices(progress: &EvolveProgress) -> f64 {
     progress.percent(progress.tally.on_devices)
 }
 
-/// `3 of 4 demonstrations, closeness 0.950, 12 steps, mate in generation 7`.
+/// Describes a solver: `3 of 4 demonstrations, closeness 0.950, 12 steps, mate in generation 7`.
 fn describe(best: &BestSolver) -> String {
     let Score {
         demos_solved,
@@ -361,7 +362,7 @@ fn describe(best: &BestSolver) -> String {
     }
 }
 
-/// Returns a bar as high as a score.
+/// Returns a bar with the height of a score.
 fn bar(score: &Option<Score>) -> char {
     const BARS: [char; 8] = ['▁', '▂', '▃', '▄', '▅', '▆', '▇', '█'];
     match score {

@@ -1,5 +1,5 @@
-//! Will a program start on a Kaggle machine? Its file says which processor and which C library it
-//! needs.
+//! Checks whether a program can start on a Kaggle machine. Its file states the processor and the C
+//! library that it needs.
 
 use std::fmt;
 
@@ -20,17 +20,17 @@ impl fmt::Display for Glibc {
     }
 }
 
-/// What a program needs of the machine.
+/// The machine that a program needs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Needs {
-    /// Something else than Linux on x86-64.
+    /// A machine other than Linux on x86-64.
     OtherMachine,
-    /// Linux on x86-64 and this C library; `None` if it brings its own.
+    /// Linux on x86-64 with this C library; `None` if the program is statically linked.
     Linux(Option<Glibc>),
 }
 
 impl Needs {
-    /// What the bytes of a program say.
+    /// Reads the needs from the bytes of a program.
     pub fn of(program: &[u8]) -> Needs {
         match read(program) {
             Ok(Some(glibc)) => Needs::Linux(glibc),
@@ -38,7 +38,7 @@ impl Needs {
         }
     }
 
-    /// Why a Kaggle machine cannot run it, and what to do about it.
+    /// Returns why a Kaggle machine cannot run the program, and what to do; `None` if it can.
     pub fn problem(self) -> Option<(String, &'static str)> {
         match self {
             Needs::OtherMachine => Some((
@@ -57,7 +57,7 @@ impl Needs {
     }
 }
 
-/// `None` if it is for another machine.
+/// Returns the C library that a program needs; `None` if the program is for another machine.
 fn read(program: &[u8]) -> object::Result<Option<Option<Glibc>>> {
     let header = FileHeader64::<Endianness>::parse(program)?;
     let endian = header.endian()?;
@@ -73,7 +73,7 @@ fn read(program: &[u8]) -> object::Result<Option<Option<Glibc>>> {
     let mut newest = None;
     while let Some((_, mut versions)) = needs.next()? {
         while let Some(version) = versions.next()? {
-            // What is needed weakly may be missing.
+            // A weak need may be missing.
             if version.vna_flags.get(endian) & VER_FLG_WEAK == 0 {
                 newest = newest.max(glibc(version.name(endian, strings)?));
             }
@@ -82,10 +82,10 @@ fn read(program: &[u8]) -> object::Result<Option<Option<Glibc>>> {
     Ok(Some(newest))
 }
 
-/// `GLIBC_2.34`.
+/// Parses the name of a symbol version, such as `GLIBC_2.34`.
 fn glibc(name: &[u8]) -> Option<Glibc> {
     let version = std::str::from_utf8(name).ok()?.strip_prefix("GLIBC_")?;
-    // Relative relocations, packed: a way of linking that the library knows since 2.36.
+    // This version marks packed relative relocations, which the C library supports since 2.36.
     if version == "ABI_DT_RELR" {
         return Some(Glibc(2, 36));
     }
@@ -108,7 +108,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_program_runs_nowhere() {
+    fn files_that_are_not_programs_run_nowhere() {
         for bytes in [b"".as_slice(), b"#!/bin/sh\n", b"\x7fELF", &[0x7f; 100]] {
             assert_eq!(Needs::of(bytes), Needs::OtherMachine);
         }
@@ -117,7 +117,8 @@ mod tests {
         assert!(Needs::Linux(Some(KAGGLE_GLIBC)).problem().is_none());
     }
 
-    /// The program of this test, and the same with a C library of the future.
+    /// The newest need is found in the program of this test, and in a copy that needs a future C
+    /// library.
     #[cfg(all(target_os = "linux", target_env = "gnu", target_arch = "x86_64"))]
     #[test]
     fn the_newest_need_is_found() {

@@ -1,4 +1,4 @@
-//! `batt kaggle bundle`: the program, a notebook and metadata, to be uploaded.
+//! `batt kaggle bundle`: makes a folder for upload with the program, a notebook and metadata.
 
 use std::collections::HashSet;
 use std::ffi::OsString;
@@ -21,13 +21,13 @@ use crate::files::replace;
 use crate::solvers;
 use crate::ui::{Ui, stdout};
 
-/// What Kaggle allows a notebook.
+/// The longest time that Kaggle allows a notebook.
 const LONGEST: Duration = Duration::from_secs(12 * 3600);
 
-/// Stands for the name of the user where it is not given.
+/// The placeholder for the name of the user.
 const UNNAMED: &str = "YOUR-KAGGLE-NAME";
 
-/// Make a folder to upload: the program, a notebook that evolves and submits, metadata
+/// Make a folder to upload: the program, a notebook that evolves and submits, and metadata
 #[derive(Args)]
 #[command(after_help = "\
 Examples:
@@ -46,23 +46,23 @@ pub struct BundleArgs {
     #[arg(short, long, value_name = "DIR")]
     output: PathBuf,
 
-    /// How long the notebook takes in all; Kaggle allows 12h
+    /// The total time of the notebook; Kaggle allows 12h
     #[arg(long, value_name = "TIME", default_value = "11h", value_parser = duration::parse)]
     time: Duration,
 
-    /// How long it takes on a commit, when the tasks are placeholders
+    /// The time on a commit, when the tasks are placeholders
     #[arg(long, value_name = "TIME", default_value = "10m", value_parser = duration::parse)]
     trial: Duration,
 
-    /// An archive to begin with
+    /// An archive to start with
     #[arg(long, value_name = "FILE")]
     archive: Option<PathBuf>,
 
-    /// Solver files to begin with
+    /// Solver files to start with
     #[arg(long, value_name = "FILE", num_args = 1..)]
     solvers: Vec<PathBuf>,
 
-    /// The program to take along; this one if not given
+    /// The program to include [default: this one]
     #[arg(long, value_name = "FILE")]
     binary: Option<PathBuf>,
 
@@ -70,11 +70,11 @@ pub struct BundleArgs {
     #[arg(long, value_name = "NAME", default_value = UNNAMED, hide_default_value = true)]
     user: String,
 
-    /// What the notebook is called; the dataset is called NAME-program
+    /// The name of the notebook; the dataset is named NAME-program
     #[arg(long, value_name = "NAME", default_value = "batt-arc", value_parser = slug)]
     name: String,
 
-    /// The competition, as in its address
+    /// The competition, as in its web address
     #[arg(long, value_name = "NAME", default_value = "arc-prize-2026-arc-agi-2")]
     competition: String,
 
@@ -91,7 +91,7 @@ pub fn main(args: &BundleArgs, ui: &Ui) -> Result<Exit> {
         None => std::env::current_exe()
             .map_err(|error| bad_file("find", Path::new("this program"), &error))?,
     };
-    // Everything is looked at before anything is written.
+    // All inputs are checked before anything is written.
     let bytes = fs::read(&program).map_err(|error| bad_file("read", &program, &error))?;
     check_empty(&args.output)?;
     if let Some(archive) = &args.archive {
@@ -144,7 +144,7 @@ pub fn main(args: &BundleArgs, ui: &Ui) -> Result<Exit> {
     Ok(Exit::findings(problem.is_some()))
 }
 
-/// Refuses a folder with files in it, since they would be uploaded too.
+/// Refuses a folder that contains files, because they would be uploaded as well.
 fn check_empty(folder: &Path) -> Result<()> {
     match fs::read_dir(folder).map(|mut entries| entries.next()) {
         Ok(Some(_)) => Err(advised(
@@ -157,8 +157,8 @@ fn check_empty(folder: &Path) -> Result<()> {
     }
 }
 
-/// Refuses a file that is no archive, and an archive whose last saves are still in the log beside
-/// it.
+/// Refuses a file that is not an archive, and an archive whose last saves are still in the log
+/// beside it.
 fn check_archive(path: &Path) -> Result<()> {
     let archive = Archive::open_existing(path);
     archive.map_err(batt::Error::from)?;
@@ -173,7 +173,7 @@ fn check_archive(path: &Path) -> Result<()> {
     }
 }
 
-/// Names for files that come to lie in one folder.
+/// Returns distinct names for files that go into one folder.
 fn flat_names(files: &[PathBuf]) -> Vec<(String, &Path)> {
     let mut taken = HashSet::new();
     let name = |path: &Path| {
@@ -193,7 +193,7 @@ fn flat_names(files: &[PathBuf]) -> Vec<(String, &Path)> {
         .collect()
 }
 
-/// The folder that becomes the bundle.
+/// The folder of the bundle.
 struct Folder<'p>(&'p Path);
 
 impl<'p> Folder<'p> {
@@ -237,7 +237,7 @@ fn kernel_metadata(args: &BundleArgs) -> Json {
     let BundleArgs { user, name, .. } = args;
     json!({
         "id": format!("{user}/{name}"),
-        // Kaggle makes the address from the title, and both must agree.
+        // Kaggle derives the address from the title, and the two must match.
         "title": name,
         "code_file": "batt.ipynb",
         "language": "python",
@@ -277,7 +277,7 @@ fn readme(args: &BundleArgs) -> String {
         .replace("{trial}", &words(args.trial))
 }
 
-/// `11 h 30 min`.
+/// Formats a time: `11 h 30 min`.
 fn words(time: Duration) -> String {
     let seconds = time.as_secs();
     let parts = [
@@ -292,10 +292,10 @@ fn words(time: Duration) -> String {
     parts.collect::<Vec<_>>().join(" ")
 }
 
-/// A name as it stands in an address.
+/// Parses a name for a web address.
 fn slug(text: &str) -> Result<String, String> {
     let allowed = |b: u8| b.is_ascii_lowercase() || b.is_ascii_digit() || b == b'-';
-    // With `-program` it is a title, for which Kaggle wants 6 to 50 letters.
+    // Together with `-program` it is a title, for which Kaggle requires 6 to 50 characters.
     match (5..=42).contains(&text.len()) && text.bytes().all(allowed) {
         true => Ok(text.to_owned()),
         false => Err("use 5 to 42 small letters, digits and hyphens".to_owned()),

@@ -1,4 +1,4 @@
-//! `batt kaggle`: everything a Kaggle notebook needs, in a folder.
+//! `batt kaggle`: makes a folder with everything that a Kaggle notebook needs.
 
 mod binary;
 mod bundle;

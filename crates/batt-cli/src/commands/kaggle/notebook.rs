@@ -1,17 +1,17 @@
-//! The script that runs on Kaggle, and the same as a notebook.
+//! The script that runs on Kaggle, as a script and as a notebook.
 //!
-//! There is one text, `run.py`. Its cells begin with `# %%`, as many editors know it, and one line
-//! of it holds the settings of the bundle.
+//! Both come from one text, `run.py`. Its cells begin with `# %%`, which many editors know, and one
+//! of its lines contains the settings of the bundle.
 
 use serde_json::{Value as Json, json};
 
-/// The script as it stands in the repository.
+/// The script as it is in the repository.
 const SCRIPT: &str = include_str!("run.py");
 
-/// How the line with the settings begins.
+/// The beginning of the line with the settings.
 const SETTINGS: &str = "BUNDLE = ";
 
-/// The script with the settings of a bundle.
+/// Returns the script with the settings of a bundle.
 pub fn script(settings: &Json) -> String {
     let line = |line: &str| match line.starts_with(SETTINGS) {
         true => format!("{SETTINGS}{settings}\n"),
@@ -20,7 +20,7 @@ pub fn script(settings: &Json) -> String {
     SCRIPT.lines().map(line).collect()
 }
 
-/// A script as a notebook, in nbformat 4.
+/// Returns a script as a notebook, in nbformat 4.
 pub fn notebook(script: &str) -> Json {
     let cells: Vec<Json> = cells(script)
         .iter()
@@ -45,7 +45,7 @@ struct Cell {
 
 impl Cell {
     fn json(&self, at: usize) -> Json {
-        // All lines but the last one end in a newline.
+        // All lines but the last end in a newline.
         let source = self.lines.join("\n");
         let source: Vec<&str> = source.split_inclusive('\n').collect();
         let id = format!("cell-{at}");
@@ -116,7 +116,7 @@ mod tests {
                 kind => assert_eq!((kind, cell.get("outputs")), ("markdown", None)),
             }
         }
-        // Comments in front of the first cell would be lost.
+        // Comments before the first cell would be lost.
         assert!(SCRIPT.starts_with("# %% [markdown]\n"));
         let mut is_text = false;
         let lines = SCRIPT.lines().filter(|line| {

@@ -1,12 +1,14 @@
 # %% [markdown]
 # # Batt
 #
-# Evolves solvers for the test tasks until the time is up, and answers with the best of them. It needs no internet and no
-# packages: the dataset of this notebook holds the program, and whatever solvers it begins with.
+# Evolves solvers for the test tasks until the time is over, and answers with the best of them. It
+# needs no internet and no packages: the dataset of this notebook contains the program, and the
+# solvers or the archive with which it starts.
 #
 # - `submission.json` is there from the first minute, with fillers, and is valid at every moment.
 # - On a commit, when the competition shows placeholder tasks, it runs for a short trial only.
-# - `batt.sqlite` in the output is the archive of all solvers found: a next bundle can begin with it.
+# - `batt.sqlite` in the output is the archive of all solvers found. The next bundle can start with
+#   it.
 
 # %%
 import json
@@ -29,11 +31,12 @@ def setting(name, value):
 
 INPUT = Path(setting("input", "/kaggle/input"))
 WORKING = Path(setting("working", "/kaggle/working"))
-# Inputs cannot be executed and the working folder is kept as output, so the program goes to neither.
+# Inputs cannot be executed, and everything in the working folder is kept as output, so the program
+# is copied to another folder.
 PROGRAM = Path(setting("program", "/tmp/batt-program")) / "batt"
 RERUN = bool(os.environ.get("KAGGLE_IS_COMPETITION_RERUN"))
 SECONDS = float(setting("seconds", BUNDLE["seconds"] if RERUN else BUNDLE["trial_seconds"]))
-# What the last answers may take, of the whole time.
+# The part of the time that is reserved for the last answers.
 RESERVE = min(300.0, SECONDS * 0.1)
 SUBMIT_EVERY = float(setting("submit_every", 600))
 ARCHIVE = WORKING / "batt.sqlite"
@@ -54,7 +57,7 @@ def one(what, patterns, folders, hint):
     raise FileNotFoundError(f"no {what} under {places}: {hint}")
 
 
-# A shell that starts this in the background makes it ignore interrupts, and evolution with it.
+# A shell that starts this script in the background makes it and evolution ignore interrupts.
 signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
@@ -90,8 +93,7 @@ WORKING.mkdir(parents=True, exist_ok=True)
 if batt("--version") != 0:
     raise RuntimeError("batt does not start on this machine: see above, and the README of the bundle")
 
-# %% [markdown]
-# A submission first: whatever happens, there is one.
+# Writes a submission first, so that there is one whatever happens.
 
 # %%
 if batt("submit", "--tasks", TASKS, "-o", SUBMISSION, "--keep") != 0:
@@ -102,7 +104,7 @@ batt("device")
 seed = DATASET / "seed.sqlite"
 if seed.is_file() and not ARCHIVE.exists():
     shutil.copyfile(seed, ARCHIVE)
-    # Inputs are read-only, and a copy would be too.
+    # Inputs are read-only, and so is the copy.
     ARCHIVE.chmod(0o644)
 SOLVERS = sorted(DATASET.glob("*.py"))
 print(f"{len(SOLVERS)} solver files, {'a' if ARCHIVE.exists() else 'no'} seed archive")
@@ -137,8 +139,7 @@ def submit():
         batt("submit", "--tasks", TASKS, "--archive", ARCHIVE, "-o", SUBMISSION, "--keep", timeout=max(60.0, RESERVE))
 
 
-# %% [markdown]
-# Evolution in the background, answers every few minutes.
+# Evolves in the background, and answers every few minutes.
 
 # %%
 device, failures, resume = BUNDLE["device"], 0, ARCHIVE.exists() and LOG.exists()
@@ -160,14 +161,14 @@ try:
             continue
         show_log()
         print(f"evolution ended with {running.returncode}")
-        # 0 and 1 are ends of its own choice: time is up, or nothing is left to do.
+        # With 0 and 1 the command has ended normally: the time is over, or all tasks are done.
         if running.returncode in (0, 1):
             break
         failures += 1
         if failures >= 3:
             print("giving up on evolution")
             break
-        # The second try is as the first, the third without devices.
+        # The second attempt is like the first; the third uses no devices.
         device = "cpu" if failures == 2 else device
         running, resume = None, ARCHIVE.exists()
         time.sleep(min(2.0, max(0.0, remaining())))
@@ -180,8 +181,7 @@ finally:
             running.kill()
             running.wait()
 
-# %% [markdown]
-# The last answers, and a look whether all is in order.
+# Writes the last answers, and checks the submission.
 
 # %%
 submit()

@@ -1,4 +1,4 @@
-//! `batt mega`: batts on every sample of whole datasets.
+//! `batt mega`: runs batts on every sample of whole datasets.
 
 mod summary;
 
@@ -80,25 +80,25 @@ pub struct MegaArgs {
     #[arg(long, requires = "output", conflicts_with = "overwrite")]
     resume: bool,
 
-    /// Throw the results of an unfinished run away
+    /// Resume an unfinished run of the same batts and tasks
     #[arg(long, requires = "output")]
     overwrite: bool,
 
-    /// Print the summary as JSON
+    /// Discard the results of an unfinished run
     #[arg(long)]
     json: bool,
 
     #[command(flatten)]
     jobs: Jobs,
 
-    /// Samples under way or waiting for their turn [default: by what they cost]
+    /// The number of samples in progress or waiting for delivery [default: by their cost]
     #[arg(long, value_name = "N")]
     batch_size: Option<NonZeroUsize>,
 
     #[command(flatten)]
     device: DeviceFlags,
 
-    /// What becomes of a step that fails [default: defaults for guarded files, else poison]
+    /// The mode for failing steps [default: defaults for guarded files, otherwise poison]
     #[arg(long, value_name = "MODE")]
     on_error: Option<OnErrorName>,
 
@@ -110,7 +110,7 @@ pub struct MegaArgs {
     #[arg(short, long)]
     verbose: bool,
 
-    /// Seconds one sample may take, as a last resort
+    /// The most seconds for one sample, as a last resort
     #[arg(
         long,
         value_name = "SECONDS",
@@ -125,12 +125,12 @@ pub struct MegaArgs {
     options: RunOptions,
 }
 
-/// What becomes of a step that fails.
+/// The modes for failing steps.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 enum OnErrorName {
-    /// It has no value, and neither has what uses it
+    /// The step has no value, and neither have the steps that use it
     Poison,
-    /// Its value is the default of what was called
+    /// The step has the default value of the called function
     Defaults,
 }
 
@@ -143,7 +143,7 @@ impl From<OnErrorName> for OnError {
     }
 }
 
-/// `0.5`, `60`. A time that no clock can measure is refused.
+/// Parses a time in seconds: `0.5`, `60`. Refuses a time that overflows the clock.
 fn seconds(text: &str) -> Result<Duration, String> {
     let seconds: f64 = text.parse().unwrap_or(f64::NAN);
     if seconds > 0.0 && seconds <= 1e9 {
@@ -153,7 +153,7 @@ fn seconds(text: &str) -> Result<Duration, String> {
 }
 
 impl MegaArgs {
-    /// The file to write, if it is one.
+    /// Returns the file to write, if the output is a file.
     fn file(&self) -> Option<&Path> {
         self.output.as_deref().filter(|out| *out != Path::new("-"))
     }
@@ -162,7 +162,7 @@ impl MegaArgs {
         self.output.is_some() && self.file().is_none()
     }
 
-    /// Sends the results where the user wants them.
+    /// Sets the destination of the results.
     fn send(&self, mega: Mega) -> Result<Mega> {
         let existing = match (self.resume, self.overwrite) {
             (true, _) => Existing::Resume,
@@ -235,7 +235,7 @@ pub fn main(args: &MegaArgs, ui: &Ui) -> Result<Exit> {
         batts: &batts,
         summary: &summary,
     };
-    // With the results on stdout, the summary goes where it does not mix with them.
+    // If the results go to stdout, the summary goes to stderr.
     if args.to_stdout() {
         report.write(&mut io::stderr().lock())?;
     } else {
@@ -272,7 +272,7 @@ pub fn main(args: &MegaArgs, ui: &Ui) -> Result<Exit> {
     Ok(Exit::findings(!batts.is_clean() || differing))
 }
 
-/// The path itself, if it is one of the files that are read with a folder of tasks.
+/// Returns the path if it is one of the files that are read with a folder of tasks.
 fn task_file<'p>(path: &'p Path, tasks: &Path) -> Option<&'p Path> {
     let place = path.canonicalize().ok()?;
     let inside = place.starts_with(tasks.canonicalize().ok()?);

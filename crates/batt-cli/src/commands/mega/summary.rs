@@ -1,4 +1,4 @@
-//! What a mega-batch came to, for people and for programs.
+//! The summary of a mega-batch, as text and as JSON.
 
 use std::collections::BTreeSet;
 use std::io::{self, Write};
@@ -11,10 +11,10 @@ use super::MegaArgs;
 use crate::ui::{counted, grouped, name, rest, table, table_text};
 use crate::units::bytes;
 
-/// Rows listed without `--verbose`.
+/// The number of rows listed without `--verbose`.
 const LISTED: usize = 20;
 
-/// What a mega-batch came to.
+/// The summary of a mega-batch.
 pub struct Report<'s> {
     pub args: &'s MegaArgs,
     pub batts: &'s Batts,
@@ -22,7 +22,7 @@ pub struct Report<'s> {
 }
 
 impl Report<'_> {
-    /// Writes it the way the arguments want it.
+    /// Writes the summary in the requested form.
     pub fn write(&self, out: &mut impl Write) -> io::Result<()> {
         if self.args.json {
             return writeln!(out, "{}", self.json());
@@ -87,7 +87,7 @@ impl Report<'_> {
         writeln!(out)
     }
 
-    /// The steps that fell back to a default, the most frequent first.
+    /// Writes the steps that fell back to a default, the most frequent first.
     fn write_defaults(&self, out: &mut impl Write, shown: usize) -> io::Result<()> {
         let report = self.summary.report.as_ref();
         let counts = report.map_or(&[][..], |report| &report.steps);

@@ -7,7 +7,7 @@ use batt::ops::{Op, failure};
 
 use super::{doc, families, signature, title};
 
-/// The page; the same text for the same table.
+/// Returns the page. It depends only on the op table.
 pub fn markdown(dialect: Dialect) -> String {
     let mut out = String::new();
     // Writing to a String cannot fail.
@@ -15,7 +15,7 @@ pub fn markdown(dialect: Dialect) -> String {
     fold(&out)
 }
 
-/// Columns of a line of prose.
+/// The number of columns of a line of prose.
 const COLUMNS: usize = 100;
 
 /// Folds lines of prose at [`COLUMNS`]. Code, tables and headings stay as they are.
@@ -87,7 +87,8 @@ fn write_page(out: &mut String, dialect: Dialect) -> std::fmt::Result {
     Ok(())
 }
 
-/// More than the family's name, which may also be that of a primitive: `color`.
+/// Returns the heading of a family. It is longer than the family's name, which may also be the name
+/// of a primitive, such as `color`.
 fn heading(family: &str) -> String {
     title(family) + " primitives"
 }

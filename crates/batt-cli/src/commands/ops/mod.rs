@@ -1,4 +1,4 @@
-//! `batt ops`: the manual of the primitives, from the op table.
+//! `batt ops`: prints the manual of the primitives, from the op table.
 
 mod manual;
 
@@ -36,11 +36,11 @@ pub struct OpsArgs {
     #[arg(long, conflicts_with = "name")]
     markdown: bool,
 
-    /// List the primitives, of all libraries, that have no device body
+    /// List the primitives of all libraries that have no device body
     #[arg(long, conflicts_with_all = ["name", "markdown", "dialect"])]
     device: bool,
 
-    /// The primitives of which library [default: arc-dsl, or where a NAME is known]
+    /// The library of the primitives [default: arc-dsl, or a library that has NAME]
     #[arg(
         long,
         value_name = "DIALECT",
@@ -136,7 +136,7 @@ fn write_missing(out: &mut impl Write, json: bool) -> Result<()> {
     Ok(())
 }
 
-/// The ops of a dialect, family by family.
+/// Returns the ops of a dialect by family.
 fn families(dialect: Dialect) -> Vec<(&'static str, Vec<&'static Op>)> {
     let mut families: Vec<(&str, Vec<&Op>)> = Vec::new();
     for op in dialect.ops() {
@@ -200,7 +200,7 @@ fn explain(out: &mut impl Write, op: &Op, ui: &Ui) -> Result<()> {
     Ok(())
 }
 
-/// `hmirror(piece: Piece) -> Piece`.
+/// Returns the signature of a primitive: `hmirror(piece: Piece) -> Piece`.
 fn signature(op: &Op) -> String {
     let params: Vec<String> = op
         .params
@@ -210,14 +210,14 @@ fn signature(op: &Op) -> String {
     format!("{}({}) -> {}", op.name, params.join(", "), op.returns)
 }
 
-/// The documentation without the blank that follows every `///`.
+/// Returns the documentation without the blank that follows every `///`.
 fn doc(op: &Op) -> String {
     let line = |line: &'static str| line.strip_prefix(' ').unwrap_or(line);
     let lines: Vec<&str> = op.doc.lines().map(line).collect();
     lines.join("\n").trim().to_owned()
 }
 
-/// `higher_order` as a heading: `Higher order`.
+/// Returns the name of a family as a heading: `higher_order` becomes `Higher order`.
 fn title(family: &str) -> String {
     let mut chars = family.chars();
     let first = chars.next().map(|c| c.to_ascii_uppercase());

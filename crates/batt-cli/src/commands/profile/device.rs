@@ -1,4 +1,4 @@
-//! Where the time of a batt goes on a device.
+//! The report of a profile on a device.
 
 use std::io::Write;
 
@@ -12,19 +12,19 @@ use crate::interrupt;
 use crate::ui::{counted, grouped, rate, table, table_text};
 use crate::units::{bytes, percent, time};
 
-/// A profile on a device and what it is of.
+/// A profile of a batt on a device.
 pub struct DeviceProfile<'a> {
     pub file: &'a str,
     pub batt: &'a Batt,
     /// The number of samples in the tasks.
     pub samples: usize,
-    /// Rows of the table.
+    /// The number of rows in the table.
     pub top: usize,
     pub report: MegaReport,
 }
 
 impl DeviceProfile<'_> {
-    /// A table and a few sentences.
+    /// Writes a table and a few sentences.
     pub fn write(&self, out: &mut impl Write) -> Result<()> {
         let report = &self.report;
         writeln!(
@@ -83,7 +83,7 @@ impl DeviceProfile<'_> {
         Ok(())
     }
 
-    /// Everything.
+    /// Returns the whole profile as JSON.
     pub fn json(&self) -> Json {
         let report = &self.report;
         let mut device = report.device.as_ref().map_or(Json::Null, to_json);
@@ -104,7 +104,7 @@ impl DeviceProfile<'_> {
     }
 }
 
-/// How much of the cycles of all primitives some are; nothing of nothing.
+/// Returns a number of cycles as a share of the cycles of all primitives; 0 if there are none.
 fn share(cycles: u64, device: &DeviceReport) -> f64 {
     let all: u64 = device.ops.iter().map(|count| count.cycles).sum();
     cycles as f64 / all.max(1) as f64

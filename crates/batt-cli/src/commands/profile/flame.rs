@@ -1,5 +1,5 @@
-//! A flame graph of calls. The width of a frame is its time; the frames above it are the calls
-//! inside.
+//! Flame graphs of calls. The width of a frame is its time; the frames above it are the calls
+//! inside it.
 
 use std::fmt::Write as _;
 use std::time::Duration;
@@ -8,10 +8,11 @@ use anyhow::{Context, Result};
 use batt::profile::ProfileNode;
 use inferno::flamegraph::{self, Options};
 
-/// Below this the picture counts in nanoseconds: microseconds would round frames away.
+/// The time below which the picture counts in nanoseconds, because microseconds would round frames
+/// away.
 const SHORT: Duration = Duration::from_millis(100);
 
-/// Draws the flame graph of a tree of calls; `None` if no time was spent.
+/// Draws the flame graph of a tree of calls. Returns `None` if no time was spent.
 pub fn svg(tree: &[ProfileNode], title: &str) -> Result<Option<Vec<u8>>> {
     let all: Duration = tree.iter().map(|node| node.own).sum();
     let (unit, name) = if all < SHORT { (1, "ns") } else { (1000, "us") };
@@ -23,7 +24,7 @@ pub fn svg(tree: &[ProfileNode], title: &str) -> Result<Option<Vec<u8>>> {
     options.title = title.to_owned();
     options.count_name = name.to_owned();
     options.name_type = "Primitive:".to_owned();
-    // The same primitive has the same colour everywhere, and in every picture.
+    // Each primitive has the same colour in every frame and every picture.
     options.hash = true;
     options.deterministic = true;
     let mut out = Vec::new();
@@ -32,13 +33,13 @@ pub fn svg(tree: &[ProfileNode], title: &str) -> Result<Option<Vec<u8>>> {
     Ok(Some(out))
 }
 
-/// The stacks with the time spent in their last frame, in units of `unit` nanoseconds:
+/// Returns the stacks, each with the time spent in its last frame, in units of `unit` nanoseconds:
 /// `mapply;toindices 1200`.
 fn folded(tree: &[ProfileNode], unit: u128) -> String {
     let mut stacks: Vec<String> = Vec::with_capacity(tree.len());
     let mut lines = String::new();
     for node in tree {
-        // Callers come before what they call.
+        // A node comes after its caller.
         let stack = match node.parent {
             Some(parent) => format!("{};{}", stacks[parent], node.op),
             None => node.op.to_owned(),

@@ -1,4 +1,4 @@
-//! `batt profile`: where the time of a batt goes.
+//! `batt profile`: shows where the time of a batt goes.
 
 mod device;
 mod flame;
@@ -53,11 +53,11 @@ pub struct ProfileArgs {
     #[arg(long, value_name = "PATH")]
     tasks: PathBuf,
 
-    /// The batt to profile, where the file has several [default: the first]
+    /// The batt to profile if the file has several [default: the first]
     #[arg(long, value_name = "NAME")]
     name: Option<String>,
 
-    /// Samples to run [default: as many as take about 5 seconds]
+    /// The number of samples to run [default: as many as take about 5 seconds]
     #[arg(long, value_name = "N")]
     samples: Option<NonZeroUsize>,
 
@@ -69,7 +69,7 @@ pub struct ProfileArgs {
     #[arg(long, value_name = "cuda[:N,...]|emulated", conflicts_with = "svg")]
     device: Option<DeviceChoice>,
 
-    /// Rows of each table
+    /// The number of rows in each table
     #[arg(long, value_name = "N", default_value_t = 20)]
     top: usize,
 
@@ -148,7 +148,7 @@ pub fn main(args: &ProfileArgs, ui: &Ui) -> Result<Exit> {
             false => report.write(&mut out)?,
         }
         out.flush()?;
-        // After the report: it is there even if the picture cannot be written.
+        // The report comes first, so it is printed even if the picture cannot be written.
         if let Some(path) = &args.svg {
             write_svg(path, &report, ui)?;
         }
@@ -160,7 +160,7 @@ pub fn main(args: &ProfileArgs, ui: &Ui) -> Result<Exit> {
 }
 
 impl ProfileArgs {
-    /// The devices to profile on; `None` for the CPU.
+    /// Opens the devices on which to profile; `None` profiles on the CPU.
     fn open_devices(
         &self,
         options: &ProfileOptions,

@@ -1,4 +1,4 @@
-//! What a profile says, for people and as JSON.
+//! The report of a profile, as text and as JSON.
 
 use std::io::{self, Write};
 use std::time::Duration;
@@ -11,22 +11,22 @@ use crate::interrupt;
 use crate::ui::{counted, grouped, table, table_text};
 use crate::units::{bytes, mean, percent, share, time};
 
-/// A profile and what it is of.
+/// A profile of a batt on the CPU.
 pub struct Report<'a> {
     /// The file of the batt.
     pub file: &'a str,
     /// The batt.
     pub batt: &'a Batt,
-    /// What was measured.
+    /// The measurements.
     pub profile: &'a BattProfile,
     /// The number of samples in the tasks.
     pub samples: usize,
-    /// Rows of each table.
+    /// The number of rows in each table.
     pub top: usize,
 }
 
 impl Report<'_> {
-    /// Tables and a few sentences.
+    /// Writes tables and a few sentences.
     pub fn write(&self, out: &mut impl Write) -> io::Result<()> {
         let profile = self.profile;
         write!(
@@ -165,7 +165,7 @@ impl Report<'_> {
         }
     }
 
-    /// Everything, times in nanoseconds.
+    /// Returns the whole profile as JSON, with times in nanoseconds.
     pub fn json(&self) -> Json {
         let profile = self.profile;
         let all = self.all_own();
@@ -232,7 +232,7 @@ impl Report<'_> {
         })
     }
 
-    /// The steps that were executed, the slowest first.
+    /// Returns the executed steps, the slowest first.
     fn slowest(&self) -> Vec<StepId> {
         let steps = &self.profile.steps;
         let ids = self.batt.program.iter().map(|(id, _)| id);
@@ -247,7 +247,7 @@ impl Report<'_> {
         &self.batt.program.step(id).name
     }
 
-    /// Time in all primitives together.
+    /// Returns the total time of all primitives.
     fn all_own(&self) -> Duration {
         self.profile.ops.iter().map(|(_, times)| times.own).sum()
     }
@@ -256,7 +256,8 @@ impl Report<'_> {
         share(part, self.profile.of_steps())
     }
 
-    /// How many times as fast a run could be if all steps off the critical path cost nothing.
+    /// Returns the factor by which a run could be faster if all steps off the critical path took no
+    /// time.
     fn at_most(&self) -> Option<f64> {
         let critical = self.profile.of_critical_path();
         (!critical.is_zero()).then(|| share(self.profile.of_steps(), critical))

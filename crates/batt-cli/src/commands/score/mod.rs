@@ -1,4 +1,4 @@
-//! `batt score`: the score of a submission by the three rules in use.
+//! `batt score`: scores a submission by the three rules in use.
 
 use std::io::{self, Write};
 use std::path::PathBuf;
@@ -103,7 +103,7 @@ impl Report<'_> {
             }
             writeln!(out, "{}", table_text(&tasks))?;
         }
-        // Missing tasks are named together below.
+        // Missing tasks are listed together below.
         let named = |found: &&Finding| found.flaw != Flaw::MissingTask;
         let findings: Vec<&Finding> = self.findings.iter().filter(named).collect();
         if !findings.is_empty() {
@@ -142,7 +142,7 @@ impl Report<'_> {
         self.write_left_out(out)
     }
 
-    /// Names the tasks that are missing or not scored.
+    /// Lists the tasks that are missing or not scored.
     fn write_left_out(&self, out: &mut impl Write) -> io::Result<()> {
         let verbose = self.args.verbose;
         let missing: Vec<&str> = self.scores.missing().collect();

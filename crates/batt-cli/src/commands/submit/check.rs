@@ -1,4 +1,4 @@
-//! `batt submit --check`: finds what is wrong with a submission.
+//! `batt submit --check`: checks a submission.
 
 use std::io::Write;
 use std::path::Path;
@@ -12,7 +12,7 @@ use crate::cli::Exit;
 use crate::submissions::{self, write_findings};
 use crate::ui::{counted, stdout};
 
-/// Prints the findings about a submission, by itself or as the answers to tasks.
+/// Prints the findings about a submission, on its own or as answers to tasks.
 pub fn check(file: &Path, data: Option<&Dataset>, as_json: bool, verbose: bool) -> Result<Exit> {
     let draft = submissions::load(file)?;
     let findings = match data {

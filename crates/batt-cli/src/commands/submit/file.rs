@@ -1,4 +1,4 @@
-//! The file of a submission, complete and valid at every moment.
+//! The submission file, which is complete and valid at every moment.
 
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
@@ -8,19 +8,20 @@ use batt::submission::Submission;
 
 use crate::files::replace;
 
-/// Answers found within this time are written together: a file takes longer than a task.
+/// The least time between two writes. Writing a file takes longer than answering a task, so answers
+/// found in this time are written together.
 const PAUSE: Duration = Duration::from_secs(1);
 
-/// The file of a submission.
+/// A submission file on disk.
 pub struct SubmissionFile {
     path: PathBuf,
-    /// What is in the file.
+    /// The contents of the file.
     written: Submission,
     when: Instant,
 }
 
 impl SubmissionFile {
-    /// Writes the first version, replacing a file that is there.
+    /// Creates or replaces the file.
     pub fn create(path: &Path, submission: Submission) -> Result<SubmissionFile> {
         replace(path, &submission.to_json())?;
         Ok(SubmissionFile {
@@ -30,7 +31,7 @@ impl SubmissionFile {
         })
     }
 
-    /// Writes new answers, unless the file was written a moment ago.
+    /// Writes new answers, unless the file was just written.
     pub fn save(&mut self, submission: &Submission) -> Result<()> {
         match self.when.elapsed() < PAUSE {
             true => Ok(()),

@@ -1,4 +1,5 @@
-//! `batt submit`: the answers of archived solvers as a submission, valid at every moment.
+//! `batt submit`: writes the answers of archived solvers to a submission that is valid at every
+//! moment.
 
 mod check;
 mod file;
@@ -45,7 +46,7 @@ pub struct SubmitArgs {
     #[arg(long, value_name = "PATH", required_unless_present = "check")]
     tasks: Option<PathBuf>,
 
-    /// The archive with the solvers; without it there are only fillers
+    /// The archive with the solvers; without it all answers are fillers
     #[arg(long, value_name = "FILE")]
     archive: Option<PathBuf>,
 
@@ -53,14 +54,14 @@ pub struct SubmitArgs {
     #[arg(short, long, value_name = "FILE", default_value = "submission.json")]
     output: PathBuf,
 
-    /// Begin with the answers that are in the file instead of fillers, if it is in order
+    /// Start with the answers in the file instead of fillers, if the file is valid
     #[arg(long)]
     keep: bool,
 
     #[command(flatten)]
     jobs: Jobs,
 
-    /// Check a submission instead: by itself, or as the answers to --tasks
+    /// Check a submission instead: on its own, or as answers to --tasks
     #[arg(long, value_name = "FILE", conflicts_with_all = ["archive", "output", "keep", "jobs"])]
     check: Option<PathBuf>,
 
@@ -68,7 +69,7 @@ pub struct SubmitArgs {
     #[arg(long)]
     json: bool,
 
-    /// List everything that --check finds
+    /// List all findings of --check
     #[arg(short, long, requires = "check")]
     verbose: bool,
 }
@@ -83,7 +84,7 @@ pub fn main(args: &SubmitArgs, ui: &Ui) -> Result<Exit> {
         }
         return check::check(file, data.as_deref(), args.json, args.verbose);
     }
-    // The parser asks for tasks where there is nothing to check.
+    // The parser requires tasks unless there is a submission to check.
     submit(args, &data.unwrap_or_default(), ui)
 }
 
@@ -101,7 +102,7 @@ fn submit(args: &SubmitArgs, tasks: &Tasks, ui: &Ui) -> Result<Exit> {
     interrupt::watch();
     let candidates = match candidates(args, tasks) {
         Ok(candidates) => candidates,
-        // Fillers in the place of answers that were there would hide the damage.
+        // Replacing existing answers by fillers would hide the damage.
         Err(error @ Error::Archive(ArchiveError::Damaged { .. })) => return Err(error.into()),
         Err(error) => {
             if !args.output.exists() {
@@ -135,7 +136,7 @@ fn submit(args: &SubmitArgs, tasks: &Tasks, ui: &Ui) -> Result<Exit> {
     })
 }
 
-/// Refuses streams and devices: only a file can be replaced as a whole.
+/// Refuses streams and devices, because only a file can be replaced atomically.
 fn check_place(output: &Path) -> Result<()> {
     let is_stream = output == Path::new("-");
     let is_other = || output.exists() && !output.is_file() && !output.is_dir();
@@ -148,7 +149,7 @@ fn check_place(output: &Path) -> Result<()> {
     }
 }
 
-/// The solvers of the archive.
+/// Returns the candidates from the archive.
 fn candidates(args: &SubmitArgs, tasks: &Tasks) -> batt::Result<Candidates> {
     match &args.archive {
         Some(path) => Candidates::archived(tasks, &Archive::open_existing(path)?),
@@ -156,7 +157,7 @@ fn candidates(args: &SubmitArgs, tasks: &Tasks) -> batt::Result<Candidates> {
     }
 }
 
-/// The answers that are in the file already, if they are wanted and valid.
+/// Returns the answers in the existing file, if they are wanted and valid.
 fn kept(args: &SubmitArgs, tasks: &Tasks, ui: &Ui) -> Option<Submission> {
     if !args.keep || !args.output.exists() {
         return None;
@@ -172,7 +173,7 @@ fn kept(args: &SubmitArgs, tasks: &Tasks, ui: &Ui) -> Option<Submission> {
     old
 }
 
-/// Says what was written.
+/// Prints what was written.
 fn report(
     args: &SubmitArgs,
     submission: &Submission,
@@ -188,7 +189,7 @@ fn report(
         ));
     }
     if let Some(archive) = args.archive.as_ref().filter(|_| candidates.tasks() == 0) {
-        // An archive of other tasks is most likely the wrong one.
+        // An archive without solvers for the tasks is most likely the wrong one.
         ui.warn(format_args!(
             "{} has no solver for any of these tasks: all answers are fillers",
             archive.display()

@@ -1,4 +1,4 @@
-//! Questions across tasks, merging and shrinking.
+//! Queries across tasks, merging and compaction.
 
 use batt_archive::{Archive, GcOptions, Retention};
 
@@ -112,7 +112,7 @@ fn merging_is_a_union_and_can_be_repeated() {
     assert_eq!(best[1].parents, [hash(1)], "the first lineage stays");
     let b = &one.best("b", None, 1).unwrap()[0];
     assert_eq!(b.parents, [hash(3)]);
-    // The run came along, under a number of its own.
+    // The run was merged as well, under a new number.
     let runs = one.runs().unwrap();
     assert_eq!(runs.len(), 2);
     let theirs = runs.iter().find(|run| run.id == b.run).unwrap();
@@ -126,7 +126,7 @@ fn merging_is_a_union_and_can_be_repeated() {
     assert_eq!(one.runs().unwrap().len(), 2);
     assert_in_order(&one);
 
-    // The other way round gives the same.
+    // Merging in the other order gives the same.
     let mut all = Archive::open(&folder.path("all.sqlite")).unwrap();
     all.merge(&two, &keep).unwrap();
     all.merge(&one, &keep).unwrap();
