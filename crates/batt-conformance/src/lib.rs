@@ -63,6 +63,9 @@ pub enum VectorsError {
         /// The cause.
         source: std::io::Error,
     },
+    /// The directory does not exist.
+    #[error("{0}: no such folder")]
+    Missing(PathBuf),
     /// The directory has no vectors.
     #[error("{0}: no vectors here; expected ops/*.jsonl, programs/*.py or batts/*.py with *.jsonl")]
     Empty(PathBuf),
@@ -79,6 +82,19 @@ pub enum VectorsError {
         /// The problem.
         problem: String,
     },
+}
+
+impl VectorsError {
+    /// What the user can do about it.
+    pub fn hint(&self) -> &'static str {
+        match self {
+            VectorsError::Io { .. } => "check that the file can be read",
+            VectorsError::Missing(_) => "check the path",
+            VectorsError::Empty(_) => "name the folder that holds ops/ or programs/",
+            VectorsError::NoOp(..) => "`batt ops` lists the primitives",
+            VectorsError::Case { .. } => "download the vectors again, or correct that line",
+        }
+    }
 }
 
 /// Cases that are counted together.
@@ -129,6 +145,9 @@ struct VectorFile {
 impl VectorFile {
     /// Returns the files of a directory, or those of some primitives.
     fn all(dir: &Path, ops: &[String]) -> Result<Vec<VectorFile>, VectorsError> {
+        if !dir.exists() {
+            return Err(VectorsError::Missing(dir.to_owned()));
+        }
         let mut files = Vec::new();
         let mut add = |folder: PathBuf, extension: &str, group: Group| {
             let found = listed(&folder, extension)?.into_iter();

@@ -5,6 +5,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use batt_archive::ArchiveError;
+use batt_conformance::VectorsError;
 use batt_engine::device::DeviceError;
 use batt_evolve::EvolveError;
 use batt_lang::SourceError;
@@ -40,6 +41,9 @@ pub enum Error {
     /// Results cannot be written or resumed.
     #[error(transparent)]
     Results(#[from] ResultsError),
+    /// Recorded results cannot be read.
+    #[error(transparent)]
+    Vectors(VectorsError),
     /// Solvers cannot be merged.
     #[error(transparent)]
     Card(#[from] CardError),
@@ -103,6 +107,7 @@ impl Error {
             Error::Card(error) => error.hint().to_owned(),
             Error::Thread(_) => "end other programs, or raise the limit of processes".to_owned(),
             Error::Request { hint, .. } => hint.clone(),
+            Error::Vectors(error) => error.hint().to_owned(),
         }
     }
 }
@@ -120,6 +125,15 @@ impl From<EvolveError> for Error {
     fn from(error: EvolveError) -> Error {
         match error {
             EvolveError::Archive(error) => Error::Archive(error),
+impl From<VectorsError> for Error {
+    fn from(error: VectorsError) -> Error {
+        match error {
+            VectorsError::Io { path, source } => Error::file("read", &path, source),
+            other => Error::Vectors(other),
+        }
+    }
+}
+
             other => Error::Evolve(other),
         }
     }

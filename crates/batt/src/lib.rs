@@ -77,6 +77,7 @@ pub mod archive;
 mod batts;
 pub mod bench;
 pub mod card;
+pub mod conformance;
 mod control;
 mod devices;
 mod error;
@@ -95,7 +96,6 @@ pub use batt_arc::{
     COLOURS, Dataset, Grid, GridError, GridTextError, MAX_SIDE, Pair, PairRef, Score, Skipped,
     Split, Task, corpus, render,
 };
-pub use batt_conformance as conformance;
 pub use batt_cuda::{Compiler, DeviceFacts, KernelFacts, Origin, Survey};
 pub use batt_dsl::{Dialect, Fault, Limits, OwnedValue};
 pub use batt_engine::device::{Counts, DeviceReport, Reason};
