@@ -23,6 +23,9 @@ pub enum Error {
     /// A dataset cannot be loaded.
     #[error(transparent)]
     Tasks(#[from] batt_arc::DatasetError),
+    /// Tasks contradict each other.
+    #[error(transparent)]
+    DuplicateTask(#[from] batt_arc::DuplicateTask),
     /// A solver or batt file cannot be loaded.
     #[error(transparent)]
     Source(SourceError),
@@ -38,12 +41,12 @@ pub enum Error {
     /// A comparison with Python cannot be made.
     #[error(transparent)]
     Reference(#[from] ReferenceError),
-    /// Results cannot be written or resumed.
-    #[error(transparent)]
-    Results(#[from] ResultsError),
     /// Recorded results cannot be read.
     #[error(transparent)]
     Vectors(VectorsError),
+    /// Results cannot be written or resumed.
+    #[error(transparent)]
+    Results(#[from] ResultsError),
     /// Solvers cannot be merged.
     #[error(transparent)]
     Card(#[from] CardError),
@@ -92,6 +95,7 @@ impl Error {
     pub fn hint(&self) -> String {
         match self {
             Error::Tasks(error) => error.hint().to_string(),
+            Error::DuplicateTask(_) => "give each task an id of its own".to_owned(),
             Error::Source(SourceError::Read { source, .. }) => io_hint(source).to_owned(),
             Error::Source(SourceError::NotUtf8 { .. }) => "save the file as UTF-8".to_owned(),
             Error::Archive(ArchiveError::Io { source, .. }) | Error::File { source, .. } => {
@@ -103,11 +107,11 @@ impl Error {
                 "`batt device` says what is missing; --device cpu runs on the CPU".to_owned()
             }
             Error::Reference(error) => error.hint(),
+            Error::Vectors(error) => error.hint().to_owned(),
             Error::Results(error) => error.hint().to_owned(),
             Error::Card(error) => error.hint().to_owned(),
             Error::Thread(_) => "end other programs, or raise the limit of processes".to_owned(),
             Error::Request { hint, .. } => hint.clone(),
-            Error::Vectors(error) => error.hint().to_owned(),
         }
     }
 }
@@ -121,10 +125,6 @@ impl From<SourceError> for Error {
     }
 }
 
-impl From<EvolveError> for Error {
-    fn from(error: EvolveError) -> Error {
-        match error {
-            EvolveError::Archive(error) => Error::Archive(error),
 impl From<VectorsError> for Error {
     fn from(error: VectorsError) -> Error {
         match error {
@@ -134,6 +134,10 @@ impl From<VectorsError> for Error {
     }
 }
 
+impl From<EvolveError> for Error {
+    fn from(error: EvolveError) -> Error {
+        match error {
+            EvolveError::Archive(error) => Error::Archive(error),
             other => Error::Evolve(other),
         }
     }
