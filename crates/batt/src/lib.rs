@@ -127,7 +127,7 @@ mod tests {
 
     #[test]
     fn the_types_of_the_library_can_be_shared_between_threads() {
-        fn shared<T: Send + Sync>() {}
+        fn shared<T: Send + Sync + 'static>() {}
         shared::<Solver>();
         shared::<Solvers>();
         shared::<Tasks>();
@@ -137,6 +137,22 @@ mod tests {
         shared::<Error>();
         shared::<Batts>();
         shared::<MegaSummary>();
+        shared::<mega::MegaOutcome>();
+        shared::<card::DonorPool>();
         shared::<card::MergedBatt>();
+        shared::<card::ExtractedSolver>();
+        shared::<evolve::Evolve>();
+        shared::<evolve::EvolveRun>();
+        shared::<evolve::EvolveEvent>();
+        shared::<evolve::EvolveReport>();
+        shared::<archive::Import>();
+        shared::<submission::Candidates>();
+        shared::<submission::SubmissionFile>();
+        // What has a file, a device or a function of the caller's belongs to one thread at a time.
+        fn sent<T: Send + 'static>() {}
+        sent::<archive::Archive>();
+        sent::<Devices>();
+        sent::<Mega>();
+        sent::<mega::MegaRun>();
     }
 }

@@ -4,11 +4,12 @@ use std::hash::{Hash, Hasher};
 use std::io::Write;
 use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
-use batt_arc::PairRef;
+use batt_arc::{PairRef, Task};
 use batt_dsl::Limits;
 use batt_engine::device::Mismatch;
-use batt_engine::{CompiledBatt, MegaOptions, Sample, mega_on};
+use batt_engine::{CompiledBatt, MegaOptions, MegaResult, Sample, Verdict, mega_on};
 use batt_lang::{Batt, OnError, StepId};
 use batt_results::{
     DonorTally, Journal, LineWriter, MegaRecord, Opened, ResultSink, RunSettings, batt_fingerprint,
@@ -52,7 +53,10 @@ pub struct Mega {
     device: DeviceChoice,
     detail: Detail,
     output: Output,
+    listener: Option<Listener>,
 }
+
+type Listener = Box<dyn FnMut(MegaOutcome) + Send>;
 
 enum Output {
     Nowhere,
@@ -71,6 +75,7 @@ impl Mega {
             device: DeviceChoice::Cpu,
             detail: Detail::default(),
             output: Output::Nowhere,
+            listener: None,
         }
     }
 
@@ -129,6 +134,30 @@ impl Mega {
         self
     }
 
+    /// Hands every result to a function as soon as it is there, in the order of the runs. Results of
+    /// an earlier, interrupted run do not come again.
+    ///
+    /// ```
+    /// use batt::{Batts, Control, Mega, Solvers, Tasks};
+    /// use std::sync::mpsc;
+    ///
+    /// let tasks = Tasks::embedded();
+    /// let merged = batt::card::merge(&Solvers::embedded(), Some(&tasks))?;
+    /// let (sender, results) = mpsc::channel();
+    /// Mega::new(&Batts::from(merged.batt), &tasks)
+    ///     .on_result(move |result| {
+    ///         let right = result.right().filter(|output| output.donor == result.task().id);
+    ///         sender.send(right.count()).unwrap();
+    ///     })
+    ///     .run(&Control::new())?;
+    /// assert!(results.iter().all(|right| right == 1), "every solver is right on its own task");
+    /// # Ok::<(), batt::Error>(())
+    /// ```
+    pub fn on_result(mut self, listener: impl FnMut(MegaOutcome) + Send + 'static) -> Mega {
+        self.listener = Some(Box::new(listener));
+        self
+    }
+
     /// Runs everything that is not done yet. Cancelled, it returns what it has.
     pub fn run(self, control: &Control) -> Result<MegaSummary> {
         let (choice, limits, threads) = (
@@ -171,6 +200,41 @@ impl Mega {
             Output::File(path, existing) => run.open(&path, existing)?,
         };
         Ok(run)
+    }
+}
+
+/// The result of one batt on one sample.
+#[derive(Clone, Debug)]
+pub struct MegaOutcome {
+    batts: Batts,
+    tasks: Tasks,
+    batt: usize,
+    task: usize,
+    /// The name of the sample's pair in its task.
+    pub pair: PairRef,
+    /// The verdict on each candidate, in the order of [`Batt::outputs`].
+    pub verdicts: Vec<Verdict>,
+    /// How long the run took.
+    pub time: Duration,
+}
+
+impl MegaOutcome {
+    /// The name of the batt, and the batt.
+    pub fn batt(&self) -> (&str, &Batt) {
+        self.batts.at(self.batt)
+    }
+
+    /// The task.
+    pub fn task(&self) -> &Task {
+        &self.tasks.tasks()[self.task]
+    }
+
+    /// The candidates that are right.
+    pub fn right(&self) -> impl Iterator<Item = &batt_lang::Output> {
+        let candidates = self.batt().1.outputs.iter().zip(&self.verdicts);
+        candidates
+            .filter(|(_, verdict)| verdict.is_right())
+            .map(|(candidate, _)| candidate)
     }
 }
 
@@ -282,7 +346,8 @@ impl MegaRun {
         let task = &self.mega.tasks.tasks()[task];
         let known = task.pair(pair).is_some_and(|pair| pair.output.is_some());
         self.tally.add(known, right);
-        if is_last && let Some((name, batt)) = self.mega.batts.iter().nth(batt) {
+        if is_last {
+            let (name, batt) = self.mega.batts.at(batt);
             self.tally.end_task(name, batt, &task.id);
         }
     }
@@ -321,6 +386,7 @@ impl MegaRun {
         // Failing to write ends this work, not everything that shares the caller's token.
         let stop = control.token().child();
         let mut failed = None;
+        let mut listener = self.mega.listener.take();
         let report = mega_on(
             devices.as_mut(),
             &compiled,
@@ -340,6 +406,9 @@ impl MegaRun {
                     }
                 }
                 self.count(at, result.right());
+                if let Some(listener) = &mut listener {
+                    listener(self.outcome(at, result));
+                }
                 control.report(at + 1, planned);
             },
         );
@@ -363,16 +432,25 @@ impl MegaRun {
         Ok(summary(totals, bytes, Some(report), bugs))
     }
 
+    fn outcome<T>(&self, at: usize, result: MegaResult<T>) -> MegaOutcome {
+        let (batt, sample) = self.run_at(at);
+        let (task, pair) = self.places[sample];
+        MegaOutcome {
+            batts: self.mega.batts.clone(),
+            tasks: self.mega.tasks.clone(),
+            batt,
+            task,
+            pair,
+            verdicts: result.verdicts,
+            time: result.time,
+        }
+    }
+
     /// A run that a device got wrong.
     fn bug(&self, mismatch: &Mismatch, samples: &[Sample<'_>]) -> DeviceBug {
         let (at, sample) = self.run_at(mismatch.run);
         let (task, pair) = self.place(sample);
-        let (name, batt) = self
-            .mega
-            .batts
-            .iter()
-            .nth(at)
-            .expect("the run is of a batt");
+        let (name, batt) = self.mega.batts.at(at);
         let (outputs, scores) = (batt.outputs.len(), batt.scores.len());
         let (entry, steps, value) = match mismatch.entry.checked_sub(outputs) {
             None => {
