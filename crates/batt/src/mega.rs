@@ -10,7 +10,7 @@ use batt_arc::{PairRef, Task};
 use batt_dsl::Limits;
 use batt_engine::device::Mismatch;
 use batt_engine::{CompiledBatt, MegaOptions, MegaResult, Sample, Verdict, mega_on};
-use batt_lang::{Batt, OnError, StepId};
+use batt_lang::{Batt, OnError, Output, StepId};
 use batt_results::{
     DonorTally, Journal, LineWriter, MegaRecord, Opened, ResultSink, RunSettings, batt_fingerprint,
     fingerprint,
@@ -52,13 +52,13 @@ pub struct Mega {
     on_error: Option<OnError>,
     device: DeviceChoice,
     detail: Detail,
-    output: Output,
+    output: Target,
     listener: Option<Listener>,
 }
 
 type Listener = Box<dyn FnMut(MegaOutcome) + Send>;
 
-enum Output {
+enum Target {
     Nowhere,
     Writer(Box<dyn Write + Send>),
     File(PathBuf, Existing),
@@ -74,7 +74,7 @@ impl Mega {
             on_error: None,
             device: DeviceChoice::Cpu,
             detail: Detail::default(),
-            output: Output::Nowhere,
+            output: Target::Nowhere,
             listener: None,
         }
     }
@@ -124,13 +124,13 @@ impl Mega {
 
     /// Writes a line of JSON for each run to a file; a `.parquet` file gets a table instead.
     pub fn write_to(mut self, path: impl Into<PathBuf>, existing: Existing) -> Mega {
-        self.output = Output::File(path.into(), existing);
+        self.output = Target::File(path.into(), existing);
         self
     }
 
     /// Hands the line of each run to a writer as soon as it is there.
     pub fn lines_to(mut self, writer: impl Write + Send + 'static) -> Mega {
-        self.output = Output::Writer(Box::new(writer));
+        self.output = Target::Writer(Box::new(writer));
         self
     }
 
@@ -184,7 +184,7 @@ impl Mega {
         }
         let batts = self.batts.iter();
         let writers = batts.map(|(name, batt)| LineWriter::new(name, batt, self.detail));
-        let output = std::mem::replace(&mut self.output, Output::Nowhere);
+        let output = std::mem::replace(&mut self.output, Target::Nowhere);
         let mut run = MegaRun {
             writers: writers.collect(),
             mega: self,
@@ -195,9 +195,9 @@ impl Mega {
             finished: None,
         };
         run.sink = match output {
-            Output::Nowhere => ResultSink::nowhere(),
-            Output::Writer(writer) => ResultSink::writer(writer),
-            Output::File(path, existing) => run.open(&path, existing)?,
+            Target::Nowhere => ResultSink::nowhere(),
+            Target::Writer(writer) => ResultSink::writer(writer),
+            Target::File(path, existing) => run.open(&path, existing)?,
         };
         Ok(run)
     }
@@ -230,7 +230,7 @@ impl MegaOutcome {
     }
 
     /// The candidates that are right.
-    pub fn right(&self) -> impl Iterator<Item = &batt_lang::Output> {
+    pub fn right(&self) -> impl Iterator<Item = &Output> {
         let candidates = self.batt().1.outputs.iter().zip(&self.verdicts);
         candidates
             .filter(|(_, verdict)| verdict.is_right())
@@ -333,7 +333,7 @@ impl MegaRun {
         if !self.writers[batt].is_own(&record, task, &pair) {
             return None;
         }
-        self.totals.add_record(&record);
+        record.add_to(&mut self.totals);
         self.count(at, record.right.iter().copied());
         Some(())
     }
