@@ -29,28 +29,14 @@ pub fn advised(message: impl fmt::Display, hint: impl Into<String>) -> Error {
     })
 }
 
-/// Creates an error about a file that cannot be read or written.
-pub fn bad_file(doing: &str, path: &Path, error: &io::Error) -> Error {
-    let hint = match error.kind() {
-        io::ErrorKind::NotFound | io::ErrorKind::NotADirectory => "check the path",
-        io::ErrorKind::PermissionDenied => "check the permissions of the file",
-        io::ErrorKind::IsADirectory => "name a file, not a folder",
-        io::ErrorKind::StorageFull => "make room on the disk",
-        _ => "check that the disk and the file are in order",
-    };
-    advised(
-        format_args!("cannot {doing} {}: {}", path.display(), reason(error)),
-        hint,
-    )
-}
-
-/// Returns the system's message without the error number.
-pub fn reason(error: &io::Error) -> String {
-    let text = error.to_string();
-    match text.find(" (os error") {
-        Some(at) => text[..at].to_owned(),
-        None => text,
-    }
+/// A file that cannot be read or written.
+pub fn bad_file(doing: &'static str, path: &Path, source: io::Error) -> Error {
+    let path = path.to_owned();
+    Error::new(batt::Error::File {
+        doing,
+        path,
+        source,
+    })
 }
 
 /// Returns the hint of an error, if there is one.

@@ -63,7 +63,10 @@ pub enum VectorsError {
         /// The cause.
         source: std::io::Error,
     },
-    /// The directory contains no vectors.
+    /// The directory does not exist.
+    #[error("{0}: no such folder")]
+    Missing(PathBuf),
+    /// The directory has no vectors.
     #[error("{0}: no vectors here; expected ops/*.jsonl, programs/*.py or batts/*.py with *.jsonl")]
     Empty(PathBuf),
     /// The directory contains no vectors of a requested primitive.
@@ -81,7 +84,20 @@ pub enum VectorsError {
     },
 }
 
-/// A group of cases that are counted together.
+impl VectorsError {
+    /// What the user can do about it.
+    pub fn hint(&self) -> &'static str {
+        match self {
+            VectorsError::Io { .. } => "check that the file can be read",
+            VectorsError::Missing(_) => "check the path",
+            VectorsError::Empty(_) => "name the folder that holds ops/ or programs/",
+            VectorsError::NoOp(..) => "`batt ops` lists the primitives",
+            VectorsError::Case { .. } => "download the vectors again, or correct that line",
+        }
+    }
+}
+
+/// Cases that are counted together.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Group {
     /// Primitives of a dialect.
@@ -129,6 +145,9 @@ struct VectorFile {
 impl VectorFile {
     /// Returns the files of a directory, or only those of some primitives.
     fn all(dir: &Path, ops: &[String]) -> Result<Vec<VectorFile>, VectorsError> {
+        if !dir.exists() {
+            return Err(VectorsError::Missing(dir.to_owned()));
+        }
         let mut files = Vec::new();
         let mut add = |folder: PathBuf, extension: &str, group: Group| {
             let found = listed(&folder, extension)?.into_iter();

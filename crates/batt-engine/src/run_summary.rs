@@ -36,12 +36,12 @@ struct Group {
     all_right: bool,
 }
 
-impl RunSummary {
-    /// Creates a summary without runs. The tasks of the plan count as unsolved.
-    pub fn new(plan: &RunPlan<'_>) -> RunSummary {
-        let mut tasks = vec![None; plan.tasks().len()];
-        for at in plan.tasks_with_runs() {
-            let pairs = plan.tasks()[at].pairs();
+impl RunPlan<'_> {
+    /// A summary that counts nothing yet. The tasks of the plan count as unsolved.
+    pub fn summary(&self) -> RunSummary {
+        let mut tasks = vec![None; self.tasks().len()];
+        for at in self.tasks_with_runs() {
+            let pairs = self.tasks()[at].pairs();
             tasks[at] = Some(TaskSummary {
                 solved: false,
                 pairs: pairs
@@ -50,7 +50,7 @@ impl RunSummary {
             });
         }
         RunSummary {
-            scope: plan.scope(),
+            scope: self.scope(),
             runs: 0,
             failed: 0,
             foreign: Vec::new(),
@@ -59,9 +59,17 @@ impl RunSummary {
             group: None,
         }
     }
+}
 
-    /// Counts one run. Runs must be added in the order of the plan.
-    pub fn add(&mut self, run: &PlannedRun<'_>, verdict: &Verdict) {
+impl PlannedRun<'_> {
+    /// Adds the run to the summary of its plan. Runs are added in the order of the plan.
+    pub fn add_to(&self, summary: &mut RunSummary, verdict: &Verdict) {
+        summary.add(self, verdict);
+    }
+}
+
+impl RunSummary {
+    fn add(&mut self, run: &PlannedRun<'_>, verdict: &Verdict) {
         self.runs += 1;
         *self.kinds.entry(verdict.kind()).or_default() += 1;
         self.failed += usize::from(verdict.is_wrong());

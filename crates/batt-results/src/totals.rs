@@ -24,18 +24,20 @@ pub struct MegaTotals {
     pub solved: Vec<SolvedTask>,
 }
 
-impl MegaTotals {
-    /// Adds a line written before an interruption.
-    pub fn add_record(&mut self, record: &MegaRecord<'_>) {
-        self.runs += 1;
-        self.right += record.right.len() as u64;
-        self.values += record.values;
-        for (fault, count) in &record.errors {
-            *self.errors.entry(fault.clone()).or_default() += count;
+impl MegaRecord<'_> {
+    /// Adds a line of an earlier run to the totals.
+    pub fn add_to(&self, totals: &mut MegaTotals) {
+        totals.runs += 1;
+        totals.right += self.right.len() as u64;
+        totals.values += self.values;
+        for (fault, count) in &self.errors {
+            *totals.errors.entry(fault.clone()).or_default() += count;
         }
     }
+}
 
-    /// Adds the runs of the current process.
+impl MegaTotals {
+    /// Adds the runs of now.
     pub fn add_report(&mut self, report: &MegaReport) {
         self.runs += report.runs;
         self.right += report.right;

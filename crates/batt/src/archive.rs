@@ -23,9 +23,10 @@ use batt_evolve::{ImportCandidate, ImportOptions, check_checkpoint, read_origina
 use batt_lang::card::canonical;
 
 pub use batt_archive::{
-    Ancestor, Archive, ArchiveEntry, ArchiveError, ArchiveFinding, ArchivedRun, ArchivedSolver,
-    Checkpoint, Export, ExportOptions, GcOptions, GcReport, Kept, Lookup, MergeReport, NewEntry,
-    Retention, RunId, RunInfo, SHORTEST_PREFIX, Saved, SolverSummary, TaskSummary,
+    Ancestor, Archive, ArchiveEntry, ArchiveError, ArchiveFinding, ArchivedCandidates, ArchivedRun,
+    ArchivedSolver, Checkpoint, Export, ExportOptions, GcOptions, GcReport, Kept, Lookup,
+    MergeReport, NewEntry, Retention, RunId, RunInfo, SHORTEST_PREFIX, Saved, SolverSummary,
+    TaskSummary,
 };
 pub use batt_evolve::{ImportReport, OriginalError, OriginalSkips};
 

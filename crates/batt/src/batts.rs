@@ -74,7 +74,14 @@ impl Batts {
         places.map(|(name, file, at)| (name.as_str(), &files[*file].batts[*at]))
     }
 
-    /// Returns the number of batts.
+    /// The batt at a position, with its name.
+    pub(crate) fn at(&self, position: usize) -> (&str, &Batt) {
+        let BattsParts { files, places } = &*self.0;
+        let (name, file, at) = &places[position];
+        (name, &files[*file].batts[*at])
+    }
+
+    /// The number of batts.
     pub fn len(&self) -> usize {
         self.0.places.len()
     }

@@ -5,6 +5,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use batt_archive::ArchiveError;
+use batt_conformance::VectorsError;
 use batt_engine::device::DeviceError;
 use batt_evolve::EvolveError;
 use batt_lang::SourceError;
@@ -22,6 +23,9 @@ pub enum Error {
     /// A dataset cannot be loaded.
     #[error(transparent)]
     Tasks(#[from] batt_arc::DatasetError),
+    /// Tasks contradict each other.
+    #[error(transparent)]
+    DuplicateTask(#[from] batt_arc::DuplicateTask),
     /// A solver or batt file cannot be loaded.
     #[error(transparent)]
     Source(SourceError),
@@ -37,6 +41,9 @@ pub enum Error {
     /// A comparison with Python cannot run.
     #[error(transparent)]
     Reference(#[from] ReferenceError),
+    /// Recorded results cannot be read.
+    #[error(transparent)]
+    Vectors(VectorsError),
     /// Results cannot be written or resumed.
     #[error(transparent)]
     Results(#[from] ResultsError),
@@ -88,6 +95,7 @@ impl Error {
     pub fn hint(&self) -> String {
         match self {
             Error::Tasks(error) => error.hint().to_string(),
+            Error::DuplicateTask(_) => "give each task an id of its own".to_owned(),
             Error::Source(SourceError::Read { source, .. }) => io_hint(source).to_owned(),
             Error::Source(SourceError::NotUtf8 { .. }) => "save the file as UTF-8".to_owned(),
             Error::Archive(ArchiveError::Io { source, .. }) | Error::File { source, .. } => {
@@ -99,6 +107,7 @@ impl Error {
                 "`batt device` says what is missing; --device cpu runs on the CPU".to_owned()
             }
             Error::Reference(error) => error.hint(),
+            Error::Vectors(error) => error.hint().to_owned(),
             Error::Results(error) => error.hint().to_owned(),
             Error::Card(error) => error.hint().to_owned(),
             Error::Thread(_) => "end other programs, or raise the limit of processes".to_owned(),
@@ -112,6 +121,15 @@ impl From<SourceError> for Error {
         match error {
             SourceError::Read { path, source } => Error::file("read", &path, source),
             other => Error::Source(other),
+        }
+    }
+}
+
+impl From<VectorsError> for Error {
+    fn from(error: VectorsError) -> Error {
+        match error {
+            VectorsError::Io { path, source } => Error::file("read", &path, source),
+            other => Error::Vectors(other),
         }
     }
 }

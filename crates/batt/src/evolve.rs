@@ -30,9 +30,9 @@ use batt_dsl::{Dialect, Limits};
 use batt_lang::Program;
 
 pub use batt_evolve::{
-    BestSolver, Change, Credit, EvolveError, EvolveEvent, EvolveOptions, EvolveProgress,
-    EvolveReport, EvolveStart, EvolveTally, HoldOut, Improvement, MutationKind, ResumedRun, Stage,
-    StageTimes, StopReason, TestAnswer, Weights,
+    BestSolver, Change, Credit, DeviceWork, EvolveError, EvolveEvent, EvolveOptions,
+    EvolveProgress, EvolveReport, EvolveStart, EvolveTally, HoldOut, Improvement, MutationKind,
+    ResumedRun, Stage, StageTimes, StateError, StopReason, TestAnswer, Weights,
 };
 
 pub use self::run::EvolveRun;

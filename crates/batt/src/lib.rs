@@ -77,6 +77,7 @@ pub mod archive;
 mod batts;
 pub mod bench;
 pub mod card;
+pub mod conformance;
 mod control;
 mod devices;
 mod error;
@@ -92,22 +93,25 @@ mod tasks;
 mod trace;
 
 pub use batt_arc::{
-    COLOURS, Dataset, Grid, GridError, GridTextError, MAX_SIDE, Pair, PairRef, Score, Skipped,
-    Split, Task, corpus, render,
+    COLOURS, Dataset, DatasetError, DuplicateTask, Grid, GridError, GridTextError, MAX_SIDE, Pair,
+    PairRef, PairRefError, Problem, Score, Skipped, Split, Task, corpus, render,
 };
-pub use batt_conformance as conformance;
-pub use batt_cuda::{Compiler, DeviceFacts, KernelFacts, Origin, Survey};
-pub use batt_dsl::{Dialect, Fault, Limits, OwnedValue};
-pub use batt_engine::device::{Counts, DeviceReport, Reason};
+pub use batt_cuda::{Arch, Compiler, Contents, DeviceFacts, KernelFacts, Origin, Survey, Version};
+pub use batt_dsl::{DecodeError, Dialect, Fault, Limits, Literal, OwnedFloat, OwnedValue};
+pub use batt_engine::device::{
+    Counts, DeviceError, DeviceOpCount, DeviceReport, DeviceUsage, Mismatch, Reason, Times,
+};
 pub use batt_engine::schedule::most_workers;
 pub use batt_engine::{
     Cancel, FailureRecord, JobResult, ParamRole, RunError, RunScope, RunSummary, TracedStep,
-    Values, Verdict, describe, micros,
+    Values, Verdict, describe, micros, output_grid,
 };
 pub use batt_lang::{
-    Batt, BattFile, Diagnostic, OnError, Program, Severity, SolverFile, SourceFile, StepId, nearest,
+    Batt, BattFile, Diagnostic, DiagnosticCode, DifferScore, LineRange, OnError, Operand, Output,
+    ParamId, Program, Severity, SolverFile, SourceError, SourceFile, Span, Step, StepId, StepKind,
+    Uses, nearest,
 };
-pub use batt_reference::{CompareOptions, Comparison, ReferenceError, SolverTimes};
+pub use batt_reference::{CompareOptions, Comparison, Ratios, ReferenceError, SolverTimes};
 pub use batts::Batts;
 pub use control::{Control, Progress};
 pub use devices::{
@@ -127,7 +131,7 @@ mod tests {
 
     #[test]
     fn the_types_of_the_library_can_be_shared_between_threads() {
-        fn shared<T: Send + Sync>() {}
+        fn shared<T: Send + Sync + 'static>() {}
         shared::<Solver>();
         shared::<Solvers>();
         shared::<Tasks>();
@@ -137,6 +141,22 @@ mod tests {
         shared::<Error>();
         shared::<Batts>();
         shared::<MegaSummary>();
+        shared::<mega::MegaOutcome>();
+        shared::<card::DonorPool>();
         shared::<card::MergedBatt>();
+        shared::<card::ExtractedSolver>();
+        shared::<evolve::Evolve>();
+        shared::<evolve::EvolveRun>();
+        shared::<evolve::EvolveEvent>();
+        shared::<evolve::EvolveReport>();
+        shared::<archive::Import>();
+        shared::<submission::Candidates>();
+        shared::<submission::SubmissionFile>();
+        // What has a file, a device or a function of the caller's belongs to one thread at a time.
+        fn sent<T: Send + 'static>() {}
+        sent::<archive::Archive>();
+        sent::<Devices>();
+        sent::<Mega>();
+        sent::<mega::MegaRun>();
     }
 }

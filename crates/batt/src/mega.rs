@@ -4,12 +4,13 @@ use std::hash::{Hash, Hasher};
 use std::io::Write;
 use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
-use batt_arc::PairRef;
+use batt_arc::{PairRef, Task};
 use batt_dsl::Limits;
 use batt_engine::device::Mismatch;
-use batt_engine::{CompiledBatt, MegaOptions, Sample, mega_on};
-use batt_lang::{Batt, OnError, StepId};
+use batt_engine::{CompiledBatt, MegaOptions, MegaResult, Sample, Verdict, mega_on};
+use batt_lang::{Batt, OnError, Output, StepId};
 use batt_results::{
     DonorTally, Journal, LineWriter, MegaRecord, Opened, ResultSink, RunSettings, batt_fingerprint,
     fingerprint,
@@ -51,10 +52,13 @@ pub struct Mega {
     on_error: Option<OnError>,
     device: DeviceChoice,
     detail: Detail,
-    output: Output,
+    output: Target,
+    listener: Option<Listener>,
 }
 
-enum Output {
+type Listener = Box<dyn FnMut(MegaOutcome) + Send>;
+
+enum Target {
     Nowhere,
     Writer(Box<dyn Write + Send>),
     File(PathBuf, Existing),
@@ -70,7 +74,8 @@ impl Mega {
             on_error: None,
             device: DeviceChoice::Cpu,
             detail: Detail::default(),
-            output: Output::Nowhere,
+            output: Target::Nowhere,
+            listener: None,
         }
     }
 
@@ -119,13 +124,37 @@ impl Mega {
 
     /// Writes a JSON line for each run to a file, or a table if the file name ends in `.parquet`.
     pub fn write_to(mut self, path: impl Into<PathBuf>, existing: Existing) -> Mega {
-        self.output = Output::File(path.into(), existing);
+        self.output = Target::File(path.into(), existing);
         self
     }
 
     /// Passes the line of each run to a writer, in order, at least twice a second.
     pub fn lines_to(mut self, writer: impl Write + Send + 'static) -> Mega {
-        self.output = Output::Writer(Box::new(writer));
+        self.output = Target::Writer(Box::new(writer));
+        self
+    }
+
+    /// Hands every result to a function as soon as it is there, in the order of the runs. Results of
+    /// an earlier, interrupted run do not come again.
+    ///
+    /// ```
+    /// use batt::{Batts, Control, Mega, Solvers, Tasks};
+    /// use std::sync::mpsc;
+    ///
+    /// let tasks = Tasks::embedded();
+    /// let merged = batt::card::merge(&Solvers::embedded(), Some(&tasks))?;
+    /// let (sender, results) = mpsc::channel();
+    /// Mega::new(&Batts::from(merged.batt), &tasks)
+    ///     .on_result(move |result| {
+    ///         let right = result.right().filter(|output| output.donor == result.task().id);
+    ///         sender.send(right.count()).unwrap();
+    ///     })
+    ///     .run(&Control::new())?;
+    /// assert!(results.iter().all(|right| right == 1), "every solver is right on its own task");
+    /// # Ok::<(), batt::Error>(())
+    /// ```
+    pub fn on_result(mut self, listener: impl FnMut(MegaOutcome) + Send + 'static) -> Mega {
+        self.listener = Some(Box::new(listener));
         self
     }
 
@@ -155,7 +184,7 @@ impl Mega {
         }
         let batts = self.batts.iter();
         let writers = batts.map(|(name, batt)| LineWriter::new(name, batt, self.detail));
-        let output = std::mem::replace(&mut self.output, Output::Nowhere);
+        let output = std::mem::replace(&mut self.output, Target::Nowhere);
         let mut run = MegaRun {
             writers: writers.collect(),
             mega: self,
@@ -166,15 +195,50 @@ impl Mega {
             finished: None,
         };
         run.sink = match output {
-            Output::Nowhere => ResultSink::nowhere(),
-            Output::Writer(writer) => ResultSink::writer(writer),
-            Output::File(path, existing) => run.open(&path, existing)?,
+            Target::Nowhere => ResultSink::nowhere(),
+            Target::Writer(writer) => ResultSink::writer(writer),
+            Target::File(path, existing) => run.open(&path, existing)?,
         };
         Ok(run)
     }
 }
 
-/// A mega-batch with an open output.
+/// The result of one batt on one sample.
+#[derive(Clone, Debug)]
+pub struct MegaOutcome {
+    batts: Batts,
+    tasks: Tasks,
+    batt: usize,
+    task: usize,
+    /// The name of the sample's pair in its task.
+    pub pair: PairRef,
+    /// The verdict on each candidate, in the order of [`Batt::outputs`].
+    pub verdicts: Vec<Verdict>,
+    /// How long the run took.
+    pub time: Duration,
+}
+
+impl MegaOutcome {
+    /// The name of the batt, and the batt.
+    pub fn batt(&self) -> (&str, &Batt) {
+        self.batts.at(self.batt)
+    }
+
+    /// The task.
+    pub fn task(&self) -> &Task {
+        &self.tasks.tasks()[self.task]
+    }
+
+    /// The candidates that are right.
+    pub fn right(&self) -> impl Iterator<Item = &Output> {
+        let candidates = self.batt().1.outputs.iter().zip(&self.verdicts);
+        candidates
+            .filter(|(_, verdict)| verdict.is_right())
+            .map(|(candidate, _)| candidate)
+    }
+}
+
+/// A mega-batch whose output is open.
 pub struct MegaRun {
     mega: Mega,
     /// The task and the pair of each sample.
@@ -270,7 +334,7 @@ impl MegaRun {
         if !self.writers[batt].is_own(&record, task, &pair) {
             return None;
         }
-        self.totals.add_record(&record);
+        record.add_to(&mut self.totals);
         self.count(at, record.right.iter().copied());
         Some(())
     }
@@ -283,7 +347,8 @@ impl MegaRun {
         let task = &self.mega.tasks.tasks()[task];
         let known = task.pair(pair).is_some_and(|pair| pair.output.is_some());
         self.tally.add(known, right);
-        if is_last && let Some((name, batt)) = self.mega.batts.iter().nth(batt) {
+        if is_last {
+            let (name, batt) = self.mega.batts.at(batt);
             self.tally.end_task(name, batt, &task.id);
         }
     }
@@ -323,6 +388,7 @@ impl MegaRun {
         // A child token, so that a write error cancels this work but not other work of the caller.
         let stop = control.token().child();
         let mut failed = None;
+        let mut listener = self.mega.listener.take();
         let report = mega_on(
             devices.as_mut(),
             &compiled,
@@ -342,6 +408,9 @@ impl MegaRun {
                     }
                 }
                 self.count(at, result.right());
+                if let Some(listener) = &mut listener {
+                    listener(self.outcome(at, result));
+                }
                 control.report(at + 1, planned);
             },
         );
@@ -365,16 +434,25 @@ impl MegaRun {
         Ok(summary(totals, bytes, Some(report), bugs))
     }
 
-    /// Describes a run that a device got wrong.
+    fn outcome<T>(&self, at: usize, result: MegaResult<T>) -> MegaOutcome {
+        let (batt, sample) = self.run_at(at);
+        let (task, pair) = self.places[sample];
+        MegaOutcome {
+            batts: self.mega.batts.clone(),
+            tasks: self.mega.tasks.clone(),
+            batt,
+            task,
+            pair,
+            verdicts: result.verdicts,
+            time: result.time,
+        }
+    }
+
+    /// A run that a device got wrong.
     fn bug(&self, mismatch: &Mismatch, samples: &[Sample<'_>]) -> DeviceBug {
         let (at, sample) = self.run_at(mismatch.run);
         let (task, pair) = self.place(sample);
-        let (name, batt) = self
-            .mega
-            .batts
-            .iter()
-            .nth(at)
-            .expect("the run is of a batt");
+        let (name, batt) = self.mega.batts.at(at);
         let (outputs, scores) = (batt.outputs.len(), batt.scores.len());
         let (entry, steps, value) = match mismatch.entry.checked_sub(outputs) {
             None => {

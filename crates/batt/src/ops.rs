@@ -1,6 +1,6 @@
 //! The table of primitives: their documentation, types and examples.
 
-pub use batt_dsl::{ConstId, Op, OpId, OpParam};
+pub use batt_dsl::{ConstId, Fallback, Op, OpId, OpParam, Type};
 
 use batt_dsl::{Dialect, Fault, Limits, Workspace};
 use batt_engine::Compiled;

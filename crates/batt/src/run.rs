@@ -186,12 +186,12 @@ pub fn run(
              solver on every task",
         ));
     }
-    let mut summary = RunSummary::new(&plan);
+    let mut summary = plan.summary();
     let started = Instant::now();
     let engine = options.engine();
     let mut deliver = |at: usize, result: JobResult| {
         let planned = plan.run(at);
-        summary.add(&planned, &result.verdict);
+        planned.add_to(&mut summary, &result.verdict);
         sink(RunResult {
             solvers: solvers.clone(),
             tasks: tasks.clone(),

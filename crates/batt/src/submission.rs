@@ -1,7 +1,7 @@
 //! Submissions: the answers of solvers to the tests of tasks.
 //!
 //! ```
-//! use batt::submission::{self, Candidates, Submission, SubmissionScore};
+//! use batt::submission::{Candidates, Draft, Submission, SubmissionScore};
 //! use batt::{Control, Solvers, Tasks};
 //!
 //! let tasks = Tasks::embedded();
@@ -11,27 +11,32 @@
 //! let (submission, summary) = candidates.answer(fillers, None, &Control::new(), |_| true);
 //! assert_eq!(summary.tasks_solved, 65);
 //!
-//! let draft = submission::parse("submission.json", submission.to_json().as_bytes())?;
+//! let draft = Draft::from(&submission);
 //! assert!(draft.check(&tasks).is_empty());
 //! assert_eq!(SubmissionScore::new(&draft, &tasks).by_output(), 1.0);
 //! # Ok::<(), batt::Error>(())
 //! ```
 
+mod file;
+
+use std::fmt;
 use std::num::NonZeroUsize;
 use std::path::Path;
 
-use batt_arc::submission::{Guess, choose, score_now};
+use batt_arc::submission::score_now;
 use batt_arc::{DatasetError, Grid, Score, Task};
 use batt_archive::Archive;
 use batt_engine::{Compiled, EvalOptions, Job, JobResult, Sample, Values, evaluate};
 
+pub use self::file::SubmissionFile;
 pub use batt_arc::submission::{
-    ATTEMPTS, Attempts, Draft, Finding, Flaw, Submission, SubmissionScore, TaskScore,
+    ATTEMPTS, Attempts, Chosen, Draft, Finding, Flaw, Guess, Submission, SubmissionScore,
+    TaskScore, choose,
 };
 
 use crate::control::Control;
 use crate::error::{Error, Result};
-use crate::solvers::Solvers;
+use crate::solvers::{Solver, Solvers};
 use crate::tasks::Tasks;
 
 /// Loads a submission from any source. Its findings say what is wrong with it.
@@ -83,6 +88,13 @@ pub struct AnswerSummary {
     pub outputs_solved: usize,
 }
 
+impl fmt::Debug for Candidates {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let count: usize = self.of_task.iter().map(Vec::len).sum();
+        write!(f, "Candidates({count} for {} tasks)", self.tasks())
+    }
+}
+
 impl Candidates {
     /// Creates a set without candidates: every answer is a filler.
     pub fn none(tasks: &Tasks) -> Candidates {
@@ -110,21 +122,44 @@ impl Candidates {
     /// Adds solvers whose names tell their tasks.
     pub fn add_solvers(&mut self, solvers: &Solvers) {
         for solver in solvers {
-            let at = self.tasks.position_of(solver.name());
-            let Some(at) = at.filter(|&at| !self.tasks.tasks()[at].test.is_empty()) else {
-                continue;
-            };
-            self.of_task[at].push(Candidate {
-                program: Compiled::new(solver.program()),
-                archived: Score {
-                    size: solver.program().steps().len() as u32,
-                    ..Score::default()
-                },
-            });
+            if let Some(at) = self.tasks.position_of(solver.name()) {
+                self.add_at(at, solver);
+            }
         }
     }
 
-    /// Returns the number of tasks with a candidate.
+    /// Adds a solver of a task, whatever its name. Returns false if there is no such task, or if
+    /// the task has no test.
+    ///
+    /// ```
+    /// use batt::submission::Candidates;
+    /// use batt::{Solvers, Tasks};
+    ///
+    /// let mut candidates = Candidates::none(&Tasks::embedded());
+    /// let solvers = Solvers::parse("def f(I): return hmirror(I)", "f.py");
+    /// assert!(candidates.add("1673c3ec", solvers.get("f").unwrap()));
+    /// assert_eq!(candidates.tasks(), 1);
+    /// ```
+    pub fn add(&mut self, task: &str, solver: &Solver) -> bool {
+        let at = self.tasks.position(task);
+        at.is_some_and(|at| self.add_at(at, solver))
+    }
+
+    fn add_at(&mut self, at: usize, solver: &Solver) -> bool {
+        if self.tasks.tasks()[at].test.is_empty() {
+            return false;
+        }
+        self.of_task[at].push(Candidate {
+            program: Compiled::new(solver.program()),
+            archived: Score {
+                size: solver.program().steps().len() as u32,
+                ..Score::default()
+            },
+        });
+        true
+    }
+
+    /// The number of tasks with a candidate.
     pub fn tasks(&self) -> usize {
         self.of_task.iter().filter(|all| !all.is_empty()).count()
     }

@@ -4,7 +4,7 @@ use std::ops::Deref;
 use std::path::Path;
 use std::sync::Arc;
 
-use batt_arc::{Dataset, corpus};
+use batt_arc::{Dataset, Task, corpus};
 
 use crate::error::Result;
 
@@ -23,7 +23,35 @@ impl Tasks {
         Ok(Dataset::load(path.as_ref())?.into())
     }
 
-    /// Returns the puzzles that come with the library.
+    /// Reads a text as a file of tasks of any known format. Messages call it `name`; for a single
+    /// task this, without its ending, is the id.
+    pub fn parse(text: &str, name: &str) -> Result<Tasks> {
+        Ok(Dataset::from_json(name, text.as_bytes())?.into())
+    }
+
+    /// A set of tasks that the caller has. Two different tasks of one id are an error.
+    ///
+    /// ```
+    /// use batt::{Grid, Pair, Task, Tasks};
+    ///
+    /// let pair = |input: &str, output: &str| -> Result<Pair, batt::GridTextError> {
+    ///     Ok(Pair { input: input.parse()?, output: Some(output.parse()?) })
+    /// };
+    /// let task = Task {
+    ///     id: "flip".to_owned(),
+    ///     name: None,
+    ///     description: None,
+    ///     train: vec![pair("12", "21")?],
+    ///     test: vec![pair("30", "03")?],
+    /// };
+    /// assert_eq!(Tasks::new([task])?.pair_count(), 2);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn new(tasks: impl IntoIterator<Item = Task>) -> Result<Tasks> {
+        Ok(Dataset::new(tasks.into_iter().collect())?.into())
+    }
+
+    /// The puzzles that come with the library.
     pub fn embedded() -> Tasks {
         corpus::tasks().into()
     }

@@ -209,6 +209,22 @@ impl Draft {
     }
 }
 
+impl From<&Submission> for Draft {
+    /// A submission that is in no file, to be scored.
+    fn from(submission: &Submission) -> Draft {
+        let read = |attempts: &Attempts| attempts.clone().map(Some);
+        let answers = submission.answers.iter();
+        Draft {
+            path: PathBuf::from("submission"),
+            answers: answers
+                .map(|(id, tests)| (id.clone(), tests.iter().map(read).collect()))
+                .collect(),
+            findings: Vec::new(),
+            foreign: None,
+        }
+    }
+}
+
 fn kind(expected: &'static str, found: &Node) -> Problem {
     Problem::Kind {
         expected,
@@ -246,6 +262,14 @@ mod tests {
         assert_eq!((draft.tasks(), draft.outputs()), (2, 3));
         assert_eq!(draft.foreign(), None);
         assert_eq!(draft.submission(&data()).unwrap().outputs(), 3);
+    }
+
+    #[test]
+    fn a_submission_is_a_draft_without_a_file() {
+        let text = format!(r#"{{"one": [{GOOD}], "two": [{GOOD}, {GOOD}]}}"#);
+        let submission = draft(&text).submission(&data()).unwrap();
+        let again = Draft::from(&submission);
+        assert_eq!(again.submission(&data()), Some(submission));
     }
 
     #[test]

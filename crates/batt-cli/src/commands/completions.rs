@@ -48,5 +48,5 @@ pub fn main(args: &CompletionsArgs, mut command: Command) -> Result<Exit> {
 fn write_man_pages(command: Command, folder: &Path) -> Result<()> {
     fs::create_dir_all(folder)
         .and_then(|()| clap_mangen::generate_to(command, folder))
-        .map_err(|error| bad_file("write manual pages to", folder, &error))
+        .map_err(|error| bad_file("write manual pages to", folder, error))
 }

@@ -6,15 +6,14 @@ use std::path::{Path, PathBuf};
 
 use anyhow::Result;
 use batt::conformance::{
-    Conformance, DeviceConformance, Difference, Group, Unfinished, VectorsError, check,
-    check_on_device,
+    Conformance, DeviceConformance, Difference, Group, Unfinished, check, check_on_device,
 };
 use batt::{Counts, DeviceChoice, Devices, Limits, Reason};
 use clap::Args;
 
 use crate::cli::Exit;
 use crate::device::launches;
-use crate::error::{advised, bad_file};
+use crate::error::advised;
 use crate::ui::{BAD, DIM, Ui, WARN, counted, grouped, stdout, table, table_text};
 
 /// Check the engine against results that CPython computed
@@ -65,7 +64,7 @@ pub fn main(args: &ConformanceArgs, ui: &Ui) -> Result<Exit> {
         bar.set_message(format!("{name}, {} so far", counted(done, "case")));
     };
     let (dir, ops) = (&args.dir, &args.op);
-    let Some(device) = devices.as_mut().first_mut() else {
+    if devices.is_empty() {
         if args.no_fallback {
             return Err(advised(
                 "--no-fallback needs a device",
@@ -75,16 +74,16 @@ pub fn main(args: &ConformanceArgs, ui: &Ui) -> Result<Exit> {
         let report = check(dir, ops, progress);
         bar.finish_and_clear();
         let mut out = stdout();
-        let report = report.map_err(unusable)?;
+        let report = report?;
         write_report(&mut out, &report, args, ui)?;
         let failed = report.differences.len();
         writeln!(out, "{} passed, {failed} failed", report.passed)?;
         out.flush()?;
         return Ok(Exit::findings(failed > 0));
-    };
-    let found = check_on_device(dir, ops, &mut **device, !args.no_fallback, progress);
+    }
+    let found = check_on_device(dir, ops, &mut devices, !args.no_fallback, progress);
     bar.finish_and_clear();
-    write_device_report(&found.map_err(unusable)?, &device_name, args, ui)
+    write_device_report(&found?, &device_name, args, ui)
 }
 
 /// Writes the differences, and notes about other cases.
@@ -228,19 +227,4 @@ fn write_difference(out: &mut impl Write, difference: &Difference, ui: &Ui) -> R
     }
     writeln!(out)?;
     Ok(())
-}
-
-fn unusable(error: VectorsError) -> anyhow::Error {
-    match &error {
-        VectorsError::Io { path, source } => bad_file("read", path, source),
-        VectorsError::Empty(dir) if !dir.exists() => advised(
-            format_args!("{}: no such folder", dir.display()),
-            "check the path",
-        ),
-        VectorsError::Empty(_) => advised(&error, "name the folder that holds ops/ or programs/"),
-        VectorsError::NoOp(..) => advised(&error, "`batt ops` lists the primitives"),
-        VectorsError::Case { .. } => {
-            advised(&error, "download the vectors again, or correct that line")
-        }
-    }
 }

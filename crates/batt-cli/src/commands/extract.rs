@@ -153,7 +153,7 @@ fn write_one(cut: &ExtractedSolver, args: &ExtractArgs, ui: &Ui) -> Result<()> {
 
 /// Writes a file for each distinct solver, and an index of all candidates.
 fn write_all(batts: &[&Batt], folder: &Path, args: &ExtractArgs, ui: &Ui) -> Result<()> {
-    fs::create_dir_all(folder).map_err(|error| bad_file("make", folder, &error))?;
+    fs::create_dir_all(folder).map_err(|error| bad_file("make", folder, error))?;
     let name = args.name.as_deref().unwrap_or("solve");
     let outputs: usize = batts.iter().map(|batt| batt.outputs.len()).sum();
     let bar = ui.progress(outputs, "cutting out");

@@ -165,7 +165,7 @@ fn open(path: &Path) -> Result<JsonLines> {
     let target: Box<dyn Write> = if path == Path::new("-") {
         Box::new(io::stdout().lock())
     } else {
-        Box::new(File::create(path).map_err(|error| bad_file("write", path, &error))?)
+        Box::new(File::create(path).map_err(|error| bad_file("write", path, error))?)
     };
     Ok(BufWriter::with_capacity(1 << 16, target))
 }

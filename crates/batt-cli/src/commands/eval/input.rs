@@ -63,7 +63,7 @@ impl Input {
                 .and_then(|file| file.take(LARGEST).read_to_end(&mut text));
             (read, path.display().to_string())
         };
-        read.map_err(|error| bad_file("read", path, &error))?;
+        read.map_err(|error| bad_file("read", path, error))?;
         let grid: Result<Grid, _> = String::from_utf8_lossy(&text).parse();
         let grid = grid.map_err(|problem| {
             advised(

@@ -89,10 +89,10 @@ pub fn main(args: &BundleArgs, ui: &Ui) -> Result<Exit> {
     let program = match &args.binary {
         Some(path) => path.clone(),
         None => std::env::current_exe()
-            .map_err(|error| bad_file("find", Path::new("this program"), &error))?,
+            .map_err(|error| bad_file("find", Path::new("this program"), error))?,
     };
     // All inputs are checked before anything is written.
-    let bytes = fs::read(&program).map_err(|error| bad_file("read", &program, &error))?;
+    let bytes = fs::read(&program).map_err(|error| bad_file("read", &program, error))?;
     check_empty(&args.output)?;
     if let Some(archive) = &args.archive {
         check_archive(archive)?;
@@ -153,7 +153,7 @@ fn check_empty(folder: &Path) -> Result<()> {
         )),
         Ok(None) => Ok(()),
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(()),
-        Err(error) => Err(bad_file("write", folder, &error)),
+        Err(error) => Err(bad_file("write", folder, error)),
     }
 }
 
@@ -200,7 +200,7 @@ impl<'p> Folder<'p> {
     fn new(path: &'p Path) -> Result<Folder<'p>> {
         for part in ["dataset", "kernel"] {
             let part = path.join(part);
-            fs::create_dir_all(&part).map_err(|error| bad_file("make", &part, &error))?;
+            fs::create_dir_all(&part).map_err(|error| bad_file("make", &part, error))?;
         }
         Ok(Folder(path))
     }
@@ -213,14 +213,14 @@ impl<'p> Folder<'p> {
             let target = self.0.join("dataset/batt");
             let executable = fs::Permissions::from_mode(0o755);
             fs::set_permissions(&target, executable)
-                .map_err(|error| bad_file("write", &target, &error))?;
+                .map_err(|error| bad_file("write", &target, error))?;
         }
         Ok(())
     }
 
     fn copy(&self, from: &Path, name: &str) -> Result<()> {
         let copied = fs::copy(from, self.0.join(name));
-        copied.map_err(|error| bad_file("copy", from, &error))?;
+        copied.map_err(|error| bad_file("copy", from, error))?;
         Ok(())
     }
 

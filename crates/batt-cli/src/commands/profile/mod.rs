@@ -190,7 +190,7 @@ fn write_svg(path: &Path, report: &Report<'_>, ui: &Ui) -> Result<()> {
         counted(report.profile.runs, "sample"),
     );
     match flame::svg(&report.profile.tree, &title)? {
-        Some(svg) => std::fs::write(path, svg).map_err(|error| bad_file("write", path, &error)),
+        Some(svg) => std::fs::write(path, svg).map_err(|error| bad_file("write", path, error)),
         None => {
             ui.warn(format_args!(
                 "no primitive took any time; {} is not written",

@@ -2,14 +2,13 @@
 //! moment.
 
 mod check;
-mod file;
 
 use std::io::Write;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use anyhow::Result;
 use batt::archive::{Archive, ArchiveError};
-use batt::submission::{AnswerSummary, Candidates, Submission};
+use batt::submission::{AnswerSummary, Candidates, Submission, SubmissionFile};
 use batt::{Control, Error, Tasks};
 use clap::Args;
 use serde_json::json;
@@ -21,7 +20,6 @@ use crate::interrupt;
 use crate::solvers::open_tasks;
 use crate::submissions;
 use crate::ui::{Ui, counted, stdout};
-use file::SubmissionFile;
 
 /// Write or check a submission
 #[derive(Args)]
@@ -89,7 +87,7 @@ pub fn main(args: &SubmitArgs, ui: &Ui) -> Result<Exit> {
 }
 
 fn submit(args: &SubmitArgs, tasks: &Tasks, ui: &Ui) -> Result<Exit> {
-    check_place(&args.output)?;
+    SubmissionFile::check_place(&args.output)?;
     let read = [&args.tasks, &args.archive].into_iter().flatten();
     check_not_read(&args.output, read.map(PathBuf::as_path))?;
     let fillers = Submission::fillers(tasks);
@@ -136,20 +134,7 @@ fn submit(args: &SubmitArgs, tasks: &Tasks, ui: &Ui) -> Result<Exit> {
     })
 }
 
-/// Refuses streams and devices, because only a file can be replaced atomically.
-fn check_place(output: &Path) -> Result<()> {
-    let is_stream = output == Path::new("-");
-    let is_other = || output.exists() && !output.is_file() && !output.is_dir();
-    match is_stream || is_other() {
-        false => Ok(()),
-        true => Err(advised(
-            format_args!("cannot write {}: it is not a file", output.display()),
-            "name a file: it is replaced as a whole whenever there are new answers",
-        )),
-    }
-}
-
-/// Returns the candidates from the archive.
+/// The solvers of the archive.
 fn candidates(args: &SubmitArgs, tasks: &Tasks) -> batt::Result<Candidates> {
     match &args.archive {
         Some(path) => Candidates::archived(tasks, &Archive::open_existing(path)?),
