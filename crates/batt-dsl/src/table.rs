@@ -529,7 +529,7 @@ pub const fn unescaped(ident: &'static str) -> &'static str {
 ///
 /// - `#[inline(always)]` before the signature, for the few primitives that take no longer than a
 ///   call: a result that comes back through memory would cost as much again
-/// - `ordered "a set of several";` after the signature, if the iteration order of a set matters,
+/// - `ordered "a set of several elements";` after the signature, if the iteration order of a set matters,
 ///   and when
 /// - `frames 2;` after that, if the primitive calls functions: the frames of Python's stack between
 ///   its caller and the function (`calls.rs`)

@@ -27,8 +27,8 @@ pub(super) const OPS: &[&Op] = &[
 op! {
     /// The most frequent colour.
     ///
-    /// Of equally frequent colours it is the first in the iteration order of the set of colours.
-    /// Fails when there are none.
+    /// If several colours are equally frequent, the first one in the iteration order of the set of
+    /// colours counts. Fails when there are none.
     pub mostcolor(element: Element) -> Integer;
     ordered "several colours that are equally frequent";
     example "mostcolor(((1, 2), (2, 3)))" => "2";
@@ -39,8 +39,8 @@ op! {
 op! {
     /// The rarest colour.
     ///
-    /// Of equally rare colours it is the first in the iteration order of the set of colours. Fails
-    /// when there are none.
+    /// If several colours are equally rare, the first one in the iteration order of the set of
+    /// colours counts. Fails when there are none.
     pub leastcolor(element: Element) -> Integer;
     ordered "several colours that are equally rare";
     example "leastcolor(((1, 2), (2, 2)))" => "1";

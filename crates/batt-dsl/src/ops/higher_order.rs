@@ -188,7 +188,7 @@ op! {
     ///
     /// The result is of the container's kind. Fails when a value is not a container.
     pub mapply(function: Callable, container: ContainerContainer) -> FrozenSet;
-    ordered "a tuple, on whose elements the function gives sets of several";
+    ordered "a tuple whose elements the function maps to sets of several elements";
     frames 3;
     example "mapply(lbind(repeat, SEVEN), (1, 2))" => "(7, 7, 7)";
     fails "mapply(double, (1, 2))";
@@ -213,7 +213,7 @@ op! {
     ///
     /// The longer container's extra elements are dropped.
     pub papply(function: Callable, a: Tuple, b: Tuple) -> Tuple;
-    ordered "a set of several";
+    ordered "a set of several elements";
     frames 2;
     example "papply(add, (1, 2), (3, 4))" => "(4, 6)";
     fails "papply(add, THREE, (3, 4))";
@@ -244,7 +244,7 @@ op! {
     ///
     /// The longer container's extra elements are dropped. Fails when a value is not a container.
     pub mpapply(function: Callable, a: Tuple, b: Tuple) -> Tuple;
-    ordered "a set of several, given or produced";
+    ordered "a set of several elements, given or produced";
     frames 3;
     example "mpapply(repeat, (7, 8), (1, 2))" => "(7, 8, 8)";
     fails "mpapply(add, (1, 2), (3, 4))";

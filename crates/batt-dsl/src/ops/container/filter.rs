@@ -27,7 +27,7 @@ op! {
     ///
     /// The result is of the outer container's kind.
     pub mfilter(container: Container, function: Callable) -> FrozenSet;
-    ordered "a tuple that holds a set of several";
+    ordered "a tuple that holds a set of several elements";
     frames 1;
     example "mfilter(((1, 2), (3,), (4, 5)), matcher(size, TWO))" => "(1, 2, 4, 5)";
     fails "mfilter((1, 2), even)";

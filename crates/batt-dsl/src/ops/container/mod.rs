@@ -66,7 +66,7 @@ op! {
 op! {
     /// The elements as a tuple; those of a set in its iteration order.
     pub totuple(container: FrozenSet) -> Tuple;
-    ordered "a set of several";
+    ordered "a set of several elements";
     example "totuple(initset(ONE))" => "(1,)";
     fails "totuple(ONE)";
     |run| {
@@ -87,7 +87,7 @@ op! {
     ///
     /// Fails for an empty container.
     pub first(container: Container) -> Any;
-    ordered "a set of several";
+    ordered "a set of several elements";
     example "first((7, 8, 9))" => "7";
     fails "first(())";
     |run| {
@@ -110,7 +110,7 @@ op! {
     ///
     /// Fails for an empty container.
     pub last(container: Container) -> Any;
-    ordered "a set of several";
+    ordered "a set of several elements";
     example "last((7, 8, 9))" => "9";
     fails "last(())";
     |run| {
@@ -223,7 +223,7 @@ op! {
     ///
     /// Two tuples are joined; a set adds the other container's elements.
     pub combine(a: Container, b: Container) -> Container;
-    ordered "a tuple combined with a set of several";
+    ordered "a tuple combined with a set of several elements";
     example "combine((1, 2), (2, 3))" => "(1, 2, 2, 3)";
     fails "combine(ONE, (2, 3))";
     |run| {
@@ -361,7 +361,7 @@ op! {
     /// A tuple of sets gives a tuple, repetitions included; a set of tuples gives a set. Fails when
     /// a member is not a container.
     pub merge(containers: ContainerContainer) -> Container;
-    ordered "a tuple that holds a set of several";
+    ordered "a tuple that holds a set of several elements";
     example "merge(((1, 2), (2, 3)))" => "(1, 2, 2, 3)";
     fails "merge((1, 2))";
     |run| {
@@ -537,7 +537,7 @@ op! {
     ///
     /// The longer container's extra elements are dropped.
     pub pair(a: Tuple, b: Tuple) -> TupleTuple;
-    ordered "a set of several";
+    ordered "a set of several elements";
     example "pair((1, 2, 3), (7, 8))" => "((1, 7), (2, 8))";
     fails "pair((1, 2), THREE)";
     |run| {

@@ -91,7 +91,7 @@ pub(super) const OPS: &[&Op] = &[
 safe! {
     /// The first element in iteration order, or `None` when there is none.
     pub first(container: Container) -> Any;
-    ordered "a set of several";
+    ordered "a set of several elements";
     |run| {
         match container {
             Value::Set(set) => Ok(set.first(run)?.unwrap_or(Value::None)),
@@ -117,7 +117,7 @@ safe! {
 safe! {
     /// The first element in iteration order; the empty set for a value that counts as false.
     pub first_f(container: FrozenSet) -> Any;
-    ordered "a set of several";
+    ordered "a set of several elements";
     |run| {
         match run.truth(container) {
             true => first_of(run, container),
@@ -137,7 +137,7 @@ fn first_of<'r>(run: &mut Run<'r>, container: Value<'r>) -> Outcome<Value<'r>> {
 safe! {
     /// The second element in iteration order, or `None` when there is only one.
     pub second(container: Container) -> Any;
-    ordered "a set of several";
+    ordered "a set of several elements";
     |run| {
         if let Value::Set(set) = container {
             return match *set.order(run)? {
@@ -157,7 +157,7 @@ safe! {
 safe! {
     /// The last element in iteration order; `()` for a value that counts as false.
     pub last(container: Container) -> Any;
-    ordered "a set of several";
+    ordered "a set of several elements";
     |run| {
         match run.truth(container) {
             true => last_of(run, container),
@@ -188,7 +188,7 @@ safe! {
 safe! {
     /// The last element in iteration order; the empty set for a value that counts as false.
     pub last_f(container: FrozenSet) -> Any;
-    ordered "a set of several";
+    ordered "a set of several elements";
     |run| {
         match run.truth(container) {
             true => last_of(run, container),
@@ -215,7 +215,7 @@ safe! {
 safe! {
     /// The elements as a tuple; those of a set in its iteration order.
     pub totuple(container: FrozenSet) -> Tuple = container::totuple;
-    ordered "a set of several";
+    ordered "a set of several elements";
 }
 
 safe! {
@@ -237,7 +237,7 @@ safe! {
 safe! {
     /// The elements that differ from a value, always as a tuple.
     pub remove_t(value: Any, container: Tuple) -> Tuple;
-    ordered "a set of several";
+    ordered "a set of several elements";
     |run| {
         if container.is_tuple() {
             return container::remove(run, value, container);
@@ -314,7 +314,7 @@ safe! {
 safe! {
     /// The elements of two containers, in a container of the first one's kind.
     pub combine(a: Container, b: Container) -> Container = container::combine;
-    ordered "a tuple combined with a set of several";
+    ordered "a tuple combined with a set of several elements";
 }
 
 safe! {
@@ -370,7 +370,7 @@ safe! {
 safe! {
     /// The pairs whose halves differ, as a tuple.
     pub dedupe_pair_tuple(S: Samples) -> Samples;
-    ordered "a set of several";
+    ordered "a set of several elements";
     |run| {
         let mut kept = Vec::new();
         for &sample in run.items(S)? {
@@ -397,19 +397,19 @@ safe! {
 safe! {
     /// The elements of all members, in one container of the outer container's kind.
     pub merge(containers: ContainerContainer) -> Container = container::merge;
-    ordered "a tuple that holds a set of several";
+    ordered "a tuple that holds a set of several elements";
 }
 
 safe! {
     /// The elements of all members, in one container of the outer container's kind.
     pub merge_f(containers: ContainerContainer) -> Container = container::merge;
-    ordered "a tuple that holds a set of several";
+    ordered "a tuple that holds a set of several elements";
 }
 
 safe! {
     /// The elements of all members, in one container of the outer container's kind.
     pub merge_t(containers: ContainerContainer) -> Container = container::merge;
-    ordered "a tuple that holds a set of several";
+    ordered "a tuple that holds a set of several elements";
 }
 
 safe! {
@@ -461,37 +461,37 @@ safe! {
 }
 
 safe! {
-    /// The element on which a function is largest; the first of several.
+    /// The element with the largest value of a function; the first one of a tie.
     pub argmax(container: Container, compfunc: Callable) -> Any = container::argmax;
     ordered "a set in which several elements tie";
 }
 
 safe! {
-    /// The element on which a function is largest; the first of several.
+    /// The element with the largest value of a function; the first one of a tie.
     pub argmax_t(container: Tuple, compfunc: Callable) -> Any = container::argmax;
     ordered "a set in which several elements tie";
 }
 
 safe! {
-    /// The element on which a function is largest; the first of several.
+    /// The element with the largest value of a function; the first one of a tie.
     pub argmax_f(container: FrozenSet, compfunc: Callable) -> Any = container::argmax;
     ordered "a set in which several elements tie";
 }
 
 safe! {
-    /// The element on which a function is smallest; the first of several.
+    /// The element with the smallest value of a function; the first one of a tie.
     pub argmin(container: Container, compfunc: Callable) -> Any = container::argmin;
     ordered "a set in which several elements tie";
 }
 
 safe! {
-    /// The element on which a function is smallest; the first of several.
+    /// The element with the smallest value of a function; the first one of a tie.
     pub argmin_t(container: Tuple, compfunc: Callable) -> Any = container::argmin;
     ordered "a set in which several elements tie";
 }
 
 safe! {
-    /// The element on which a function is smallest; the first of several.
+    /// The element with the smallest value of a function; the first one of a tie.
     pub argmin_f(container: FrozenSet, compfunc: Callable) -> Any = container::argmin;
     ordered "a set in which several elements tie";
 }
@@ -561,7 +561,7 @@ safe! {
 safe! {
     /// The elements that satisfy a condition, always as a tuple.
     pub sfilter_t(container: Tuple, condition: Callable) -> Tuple;
-    ordered "a set of several";
+    ordered "a set of several elements";
     |run| {
         if container.is_tuple() {
             return container::sfilter(run, container, condition);
@@ -606,7 +606,7 @@ safe! {
     /// The elements of all members that satisfy a condition, merged. The result is of the outer
     /// container's kind.
     pub mfilter(container: Container, function: Callable) -> FrozenSet;
-    ordered "a tuple that holds a set of several";
+    ordered "a tuple that holds a set of several elements";
     |run| {
         let kept = sfilter(run, container, function)?;
         merge_f(run, kept)
@@ -625,7 +625,7 @@ safe! {
     /// The elements of all members that satisfy a condition, merged. The result is of the outer
     /// container's kind.
     pub mfilter_f(container: FrozenSet, function: Callable) -> FrozenSet;
-    ordered "a tuple that holds a set of several";
+    ordered "a tuple that holds a set of several elements";
     |run| {
         let kept = sfilter(run, container, function)?;
         merge_f(run, kept)
@@ -696,13 +696,13 @@ safe! {
 safe! {
     /// The elements of two containers paired by position, as a tuple of pairs.
     pub pair(a: Tuple, b: Tuple) -> TupleTuple = container::pair;
-    ordered "a set of several";
+    ordered "a set of several elements";
 }
 
 safe! {
     /// Locations and colours paired by position, as a tuple of cells.
     pub celltuple(a: Tuple, b: Tuple) -> TupleTuple;
-    ordered "a set of several";
+    ordered "a set of several elements";
     |run| {
         let (a, b) = (run.items(a)?, run.items(b)?);
         let mut cells = Vec::with_capacity(a.len().min(b.len()));
@@ -723,7 +723,7 @@ safe! {
 safe! {
     /// The members with a given number of elements, as a tuple.
     pub sizefilter_t(container: Tuple, n: Integer) -> Tuple;
-    ordered "a set of several";
+    ordered "a set of several elements";
     |run| {
         let mut kept = Vec::new();
         for &member in run.items(container)? {

@@ -96,7 +96,7 @@ safe! {
 safe! {
     /// The values of a function on all elements, always as a tuple.
     pub apply_t(function: Callable, container: Tuple) -> Tuple;
-    ordered "a set of several";
+    ordered "a set of several elements";
     |run| {
         if container.is_tuple() {
             return higher_order::apply(run, function, container);
@@ -129,7 +129,7 @@ safe! {
 safe! {
     /// The values of several functions on one argument, always as a tuple.
     pub rapply_t(functions: Tuple, value: Any) -> Tuple;
-    ordered "a set of several";
+    ordered "a set of several elements";
     |run| {
         let functions = container::totuple(run, functions)?;
         higher_order::rapply(run, functions, value)
@@ -144,7 +144,7 @@ safe! {
 safe! {
     /// The values of a function on all elements, merged into one container of the container's kind.
     pub mapply(function: Callable, container: ContainerContainer) -> FrozenSet;
-    ordered "a tuple, on whose elements the function gives sets of several";
+    ordered "a tuple whose elements the function maps to sets of several elements";
     |run| {
         // Both `apply` and `merge` fall back to `()`, and `()` merged is `()` again.
         match higher_order::mapply(run, function, container) {
@@ -157,7 +157,7 @@ safe! {
 safe! {
     /// The values of a function on all elements, merged into a tuple.
     pub mapply_t(function: Callable, container: Tuple) -> Tuple;
-    ordered "a set of several, given or produced";
+    ordered "a set of several elements, given or produced";
     |run| {
         let images = images_in_order(run, function, container)?;
         merge_tuple(run, images)
@@ -167,7 +167,7 @@ safe! {
 safe! {
     /// The values of a function on all elements, merged into one container of the container's kind.
     pub mapply_f(function: Callable, container: FrozenSet) -> FrozenSet;
-    ordered "a tuple, on whose elements the function gives sets of several";
+    ordered "a tuple whose elements the function maps to sets of several elements";
     |run| {
         let members = Members::of(run, container)?;
         // A missing value makes `apply_f` fall back to the empty set; a value that is not a
@@ -187,14 +187,14 @@ safe! {
 safe! {
     /// The values of a function on the elements of two containers paired by position, as a tuple.
     pub papply(function: Callable, a: Tuple, b: Tuple) -> Tuple = higher_order::papply;
-    ordered "a set of several";
+    ordered "a set of several elements";
 }
 
 safe! {
     /// The values of a function on the elements of two containers paired by position, merged into a
     /// tuple.
     pub mpapply(function: Callable, a: Tuple, b: Tuple) -> Tuple = higher_order::mpapply;
-    ordered "a set of several, given or produced";
+    ordered "a set of several elements, given or produced";
 }
 
 safe! {

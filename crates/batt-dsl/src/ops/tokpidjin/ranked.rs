@@ -47,7 +47,7 @@ safe! {
 safe! {
     /// The element at a rank in iteration order, or the empty set when there is none.
     pub get_nth_f(container: FrozenSet, rank: FL) -> Any;
-    ordered "a set of several";
+    ordered "a set of several elements";
     |run| {
         let len = run.len(container)?;
         let rank = rank.as_int().ok_or(Fault::Type)?;

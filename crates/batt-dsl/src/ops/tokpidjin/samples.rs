@@ -171,7 +171,7 @@ safe! {
     /// The values that a function finds in some input and in no output, in the order in which they
     /// are found.
     pub c_iz(S: Samples, function: Callable) -> Any;
-    ordered "a function that gives sets of several";
+    ordered "a function that gives sets of several elements";
     |run| {
         let (inputs, outputs) = found(run, S, function)?;
         difference_tuple(run, inputs, outputs)
@@ -182,7 +182,7 @@ safe! {
     /// The values that a function finds in some output and in no input, in the order in which they
     /// are found.
     pub c_zo(S: Samples, function: Callable) -> Any;
-    ordered "a function that gives sets of several";
+    ordered "a function that gives sets of several elements";
     |run| {
         let (inputs, outputs) = found(run, S, function)?;
         difference_tuple(run, outputs, inputs)
@@ -193,7 +193,7 @@ safe! {
     /// One of the values that a function finds in some input and in no output, chosen by another
     /// function.
     pub c_iz_n(S: Samples, function: Callable, pick: Callable) -> C_;
-    ordered "a function that gives sets of several";
+    ordered "a function that gives sets of several elements";
     |run| {
         let found = c_iz(run, S, function)?;
         run.call1(pick, found)
@@ -204,7 +204,7 @@ safe! {
     /// One of the values that a function finds in some output and in no input, chosen by another
     /// function.
     pub c_zo_n(S: Samples, function: Callable, pick: Callable) -> C_;
-    ordered "a function that gives sets of several";
+    ordered "a function that gives sets of several elements";
     |run| {
         let found = c_zo(run, S, function)?;
         run.call1(pick, found)
@@ -212,8 +212,8 @@ safe! {
 }
 
 safe! {
-    /// The code of the first mirroring or rotation that turns every input into its output; 7 where
-    /// they are equal already, `None` where there is none.
+    /// The code of the first mirroring or rotation that turns every input into its output; 7 if
+    /// they are equal already, `None` if there is none.
     pub a_mr(S: Samples) -> A8;
     |run| {
         let samples = run.items(S)?;

@@ -167,7 +167,7 @@ safe! {
     /// The objects of a colour as a tuple, read from the first cell of each. Objects are tuples of
     /// cells here.
     pub colorfilter_t(objs: TTT_iii, color: Integer) -> TTT_iii;
-    ordered "a set of several";
+    ordered "a set of several elements";
     |run| {
         let mut kept = Vec::new();
         for &object in run.items(objs)? {
