@@ -36,7 +36,7 @@ pub fn bad_file(doing: &str, path: &Path, error: &io::Error) -> Error {
         io::ErrorKind::PermissionDenied => "check the permissions of the file",
         io::ErrorKind::IsADirectory => "name a file, not a folder",
         io::ErrorKind::StorageFull => "make room on the disk",
-        _ => "check that the disk and the file are in order",
+        _ => "check the disk and the file",
     };
     advised(
         format_args!("cannot {doing} {}: {}", path.display(), reason(error)),

@@ -1,4 +1,4 @@
-//! Finds solvers of embedded puzzles again, with the solvers of the others to learn from.
+//! Finds solvers of embedded puzzles again, starting from the solvers of the other puzzles.
 //!
 //!     cargo run --release --package batt --example evolve
 

@@ -1,8 +1,8 @@
-//! Runs, merges, evolves and submits ARC solvers, with the answers CPython gives.
+//! Runs, merges, evolves and submits ARC solvers, with CPython's answers.
 //!
-//! This crate is the entrance to the library. It composes the other crates of the workspace and
-//! adds what every user of them needs: owned types that can be shared between threads, one error
-//! type, cancellation, deadlines and progress. It never prints and never exits.
+//! This crate is the entry point of the library. It composes the other crates of the workspace and
+//! adds owned types that can be shared between threads, one error type, cancellation, deadlines and
+//! progress. It never prints and never exits.
 //!
 //! ```text
 //!   Tasks ──┬── run ─────> RunReport: verdicts, values, errors
@@ -12,7 +12,7 @@
 //!           └── Candidates <────────────────────────┘ ──> Submission
 //! ```
 //!
-//! The whole journey, on the puzzles that come with the library:
+//! A complete program, on the puzzles that come with the library:
 //!
 //! ```
 //! use batt::archive::Archive;
@@ -23,7 +23,8 @@
 //!
 //! # let folder = tempfile::tempdir().unwrap();
 //! # let folder = folder.path();
-//! // Load: your own are `Tasks::load("data/training")` and `Solvers::load(["solvers.py"], None)`.
+//! // Load the built-in tasks and solvers. Load your own with `Tasks::load("data/training")` and
+//! // `Solvers::load(["solvers.py"], None)`.
 //! let (tasks, solvers) = (Tasks::embedded(), Solvers::embedded());
 //! let control = Control::new().deadline_in(std::time::Duration::from_secs(300));
 //!
@@ -36,17 +37,17 @@
 //! })?;
 //! assert_eq!(report.summary.tasks(), (65, 65));
 //!
-//! // Merge the solvers into one program, a batt, that computes once what they share.
+//! // Merge the solvers into one program, a batt, in which a shared step runs once.
 //! let merged = card::merge(&solvers, Some(&tasks))?;
 //! assert!(merged.stats.after < merged.stats.before);
 //!
-//! // Run the batt on every input of every task. An interrupted run goes on from its results file.
+//! // Run the batt on every input of every task. `Resume` continues an interrupted run.
 //! let results = Mega::new(&Batts::from(merged.batt), &tasks)
 //!     .write_to(folder.join("results.jsonl"), Existing::Resume)
 //!     .run(&control)?;
 //! assert!(results.is_complete());
 //!
-//! // Evolve solvers for two tasks whose own solvers are held out, and keep them in an archive.
+//! // Remove the solvers of two tasks, evolve new ones, and save these in an archive.
 //! let archive = folder.join("solvers.sqlite");
 //! Evolve::new(&tasks)
 //!     .solvers(&solvers)
@@ -60,7 +61,7 @@
 //!         }
 //!     })?;
 //!
-//! // Answer the tests with the best solvers of the archive, then with ours.
+//! // Answer the tests with the best solvers of the archive and with the built-in solvers.
 //! let mut candidates = Candidates::archived(&tasks, &Archive::open_existing(&archive)?)?;
 //! candidates.add_solvers(&solvers);
 //! let fillers = Submission::fillers(&tasks);

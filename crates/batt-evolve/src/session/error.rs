@@ -32,10 +32,10 @@ pub enum EvolveError {
         solved: usize,
     },
     /// A run is to be resumed, but no archive is named.
-    #[error("there is no archive to go on with")]
+    #[error("there is no archive to resume from")]
     NoArchive,
     /// A checkpoint cannot be read.
-    #[error("cannot go on with run {run} of {}: {source}", path.display())]
+    #[error("cannot resume run {run} of {}: {source}", path.display())]
     Checkpoint {
         /// The archive.
         path: PathBuf,
@@ -48,7 +48,7 @@ pub enum EvolveError {
     #[error(transparent)]
     Archive(#[from] ArchiveError),
     /// The archive cannot be written any more. Everything saved before is intact.
-    #[error("{0} (what was found last could not be saved; what was saved before is in order)")]
+    #[error("{0} (the last solvers found could not be saved; all earlier saves are intact)")]
     Unsaved(ArchiveError),
     /// The system gives no thread to save with.
     #[error("cannot start the thread that saves: {0}")]
@@ -75,7 +75,7 @@ impl EvolveError {
             }
             EvolveError::NoArchive => "name it with --archive FILE".to_owned(),
             EvolveError::Checkpoint { .. } => {
-                "leave --resume out: the solvers of the archive are used all the same".to_owned()
+                "leave --resume out: evolution still uses the solvers of the archive".to_owned()
             }
             EvolveError::Archive(error) | EvolveError::Unsaved(error) => error.hint().to_string(),
             EvolveError::NoSaveThread(_) => {

@@ -138,7 +138,7 @@ impl Saver {
                 }
                 Err(error) if error.is_busy() && busy < ATTEMPTS => {
                     busy += 1;
-                    let text = format!("{error}; what was found is saved later");
+                    let text = format!("{error}; the solvers found will be saved later");
                     // A receiver that is gone has ended already.
                     let _ = replies.send(SaveReply::Delayed(text));
                 }

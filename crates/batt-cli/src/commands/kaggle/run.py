@@ -1,12 +1,12 @@
 # %% [markdown]
 # # Batt
 #
-# Evolves solvers for the test tasks until the time is up, and answers with the best of them. It needs no internet and no
-# packages: the dataset of this notebook holds the program, and whatever solvers it begins with.
+# This notebook evolves solvers for the test tasks until the time is up, and answers with the best of them. It needs no
+# internet and no packages. Its dataset has the program and the solvers to start with.
 #
-# - `submission.json` is there from the first minute, with fillers, and is valid at every moment.
-# - On a commit, when the competition shows placeholder tasks, it runs for a short trial only.
-# - `batt.sqlite` in the output is the archive of all solvers found: a next bundle can begin with it.
+# - `submission.json` exists from the first minute, with fillers, and is valid at every moment.
+# - On a commit, when the competition shows placeholder tasks, the notebook runs only for a short trial.
+# - `batt.sqlite` in the output is the archive of all solvers found. The next bundle can start with it.
 
 # %%
 import json
@@ -23,17 +23,17 @@ BUNDLE = {"competition": "arc-prize-2026-arc-agi-2", "seconds": 39600, "trial_se
 
 
 def setting(name, value):
-    """A setting of the bundle; an environment variable BATT_KAGGLE_<NAME> goes first."""
+    """Returns a setting of the bundle; an environment variable BATT_KAGGLE_<NAME> overrides it."""
     return os.environ.get("BATT_KAGGLE_" + name.upper(), value)
 
 
 INPUT = Path(setting("input", "/kaggle/input"))
 WORKING = Path(setting("working", "/kaggle/working"))
-# Inputs cannot be executed and the working folder is kept as output, so the program goes to neither.
+# Inputs cannot be executed, and the working folder is kept as output, so the program is copied elsewhere.
 PROGRAM = Path(setting("program", "/tmp/batt-program")) / "batt"
 RERUN = bool(os.environ.get("KAGGLE_IS_COMPETITION_RERUN"))
 SECONDS = float(setting("seconds", BUNDLE["seconds"] if RERUN else BUNDLE["trial_seconds"]))
-# What the last answers may take, of the whole time.
+# The time reserved for the last answers.
 RESERVE = min(300.0, SECONDS * 0.1)
 SUBMIT_EVERY = float(setting("submit_every", 600))
 ARCHIVE = WORKING / "batt.sqlite"
@@ -44,7 +44,7 @@ print("competition rerun" if RERUN else "trial run: the tasks are placeholders",
 
 # %%
 def one(what, patterns, folders, hint):
-    """The first file that matches, in the first folder that has one."""
+    """Returns the first file that matches, in the first folder that has one."""
     for folder in folders:
         for pattern in patterns:
             found = sorted(path for path in folder.rglob(pattern) if path.is_file())
@@ -54,12 +54,12 @@ def one(what, patterns, folders, hint):
     raise FileNotFoundError(f"no {what} under {places}: {hint}")
 
 
-# A shell that starts this in the background makes it ignore interrupts, and evolution with it.
+# If a shell starts this script in the background, the script and evolution would ignore interrupts.
 signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 def batt(*args, timeout=None):
-    """Runs batt, shows what it says, and gives its exit code."""
+    """Runs batt, prints its output, and returns its exit code."""
     command = [str(PROGRAM), *map(str, args)]
     print("$ batt", *command[1:], flush=True)
     try:
@@ -91,7 +91,7 @@ if batt("--version") != 0:
     raise RuntimeError("batt does not start on this machine: see above, and the README of the bundle")
 
 # %% [markdown]
-# A submission first: whatever happens, there is one.
+# Write a submission with fillers first.
 
 # %%
 if batt("submit", "--tasks", TASKS, "-o", SUBMISSION, "--keep") != 0:
@@ -102,7 +102,7 @@ batt("device")
 seed = DATASET / "seed.sqlite"
 if seed.is_file() and not ARCHIVE.exists():
     shutil.copyfile(seed, ARCHIVE)
-    # Inputs are read-only, and a copy would be too.
+    # Inputs are read-only, and so is a copy of one.
     ARCHIVE.chmod(0o644)
 SOLVERS = sorted(DATASET.glob("*.py"))
 print(f"{len(SOLVERS)} solver files, {'a' if ARCHIVE.exists() else 'no'} seed archive")
@@ -113,7 +113,7 @@ def remaining():
 
 
 def evolve(device, resume):
-    """Starts evolution for the time that is left, in the background."""
+    """Starts evolution in the background for the remaining time."""
     command = [PROGRAM, "evolve", "--tasks", TASKS, "--archive", ARCHIVE]
     command += ["--device", device, "--time", f"{max(1, int(remaining()))}s"]
     for file in SOLVERS:
@@ -138,7 +138,7 @@ def submit():
 
 
 # %% [markdown]
-# Evolution in the background, answers every few minutes.
+# Run evolution in the background, and write answers every few minutes.
 
 # %%
 device, failures, resume = BUNDLE["device"], 0, ARCHIVE.exists() and LOG.exists()
@@ -160,14 +160,14 @@ try:
             continue
         show_log()
         print(f"evolution ended with {running.returncode}")
-        # 0 and 1 are ends of its own choice: time is up, or nothing is left to do.
+        # Exit codes 0 and 1 are no failure: the time is up, or evolution is done.
         if running.returncode in (0, 1):
             break
         failures += 1
         if failures >= 3:
             print("giving up on evolution")
             break
-        # The second try is as the first, the third without devices.
+        # The second try uses the same device as the first, the third only the CPU.
         device = "cpu" if failures == 2 else device
         running, resume = None, ARCHIVE.exists()
         time.sleep(min(2.0, max(0.0, remaining())))
@@ -181,7 +181,7 @@ finally:
             running.wait()
 
 # %% [markdown]
-# The last answers, and a look whether all is in order.
+# Write the last answers and check the submission.
 
 # %%
 submit()
