@@ -59,7 +59,7 @@ pub struct PairRef {
 
 /// The error for a text that does not name a pair.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("{text:?} names no pair: write train[0], test[1], ...")]
+#[error("{text:?} is not a pair: write train[0], test[1], ...")]
 pub struct PairRefError {
     text: String,
 }
@@ -221,7 +221,7 @@ mod tests {
         let error = "train".parse::<PairRef>().unwrap_err();
         assert_eq!(
             error.to_string(),
-            "\"train\" names no pair: write train[0], test[1], ..."
+            "\"train\" is not a pair: write train[0], test[1], ..."
         );
     }
 }

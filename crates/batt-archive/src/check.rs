@@ -181,6 +181,6 @@ fn why_impossible(row: &Row<'_>, at: usize) -> Option<String> {
     })();
     match score {
         Some(score) => score.contradiction().map(str::to_owned),
-        None => Some("a number that is negative, too large or no number".to_owned()),
+        None => Some("a value that is not a number, is negative, or is too large".to_owned()),
     }
 }

@@ -18,8 +18,8 @@ pub enum ArchiveError {
         /// The file.
         path: PathBuf,
     },
-    /// The file cannot be created, because its folder does not exist.
-    #[error("{}: the folder of the archive is not there", .path.display())]
+    /// The file cannot be made, because its folder is not there.
+    #[error("{}: the folder of the archive does not exist", .path.display())]
     NoFolder {
         /// The file.
         path: PathBuf,
@@ -140,14 +140,16 @@ impl ArchiveError {
                 "check the path; `batt evolve` and `batt archive import` make archives"
             }
             ArchiveError::NoFolder { .. } => "make the folder first, or check the path",
-            ArchiveError::NotAFile { .. } => "name a file; a new one is made where there is none",
-            ArchiveError::NotAnArchive { .. } => "name another file: this one is left as it is",
+            ArchiveError::NotAFile { .. } => {
+                "name a file; if it does not exist, a new archive is created"
+            }
+            ArchiveError::NotAnArchive { .. } => "name another file; this one was not changed",
             ArchiveError::Newer { .. } => "use the version of batt that wrote it, or a later one",
             ArchiveError::OldAndReadOnly { .. } => {
                 "copy the file to a folder that can be written, and use the copy"
             }
             ArchiveError::Damaged { .. } => {
-                "go back to a copy, or save what can be read: sqlite3 OLD .recover | sqlite3 NEW"
+                "restore a copy, or recover the readable part: sqlite3 OLD .recover | sqlite3 NEW"
             }
             ArchiveError::Busy { .. } => {
                 "wait until the other process is done, or give each process an archive of its own and \
@@ -160,7 +162,7 @@ impl ArchiveError {
                 "check the permissions of the file and its folder, or copy it"
             }
             ArchiveError::Io { .. } | ArchiveError::Sqlite { .. } => {
-                "check that the file and its folder may be read and written, and that the disk is in order"
+                "check the permissions of the file and its folder, and check the disk"
             }
             ArchiveError::Program { .. } => "a solver takes one grid, (I), or some of (S, I, C)",
             ArchiveError::NoTask { .. } => "`batt archive ls` lists the tasks",

@@ -67,7 +67,7 @@ impl Archive {
             }
             if let Some(odd) = found.parents.iter().find(|parent| !is_hash(parent)) {
                 return Err(ArchiveError::Program {
-                    why: format!("its parent '{odd}' is no structural hash"),
+                    why: format!("its parent '{odd}' is not a structural hash"),
                 });
             }
             let others = found.parents.iter().filter(|parent| **parent != hash);

@@ -43,7 +43,7 @@ fn opened(choice: &DeviceChoice) -> Result<Devices> {
         false => Ok(devices),
         true => Err(advised(
             "there is no device to measure",
-            "name one with --device; `batt device` says what is missing",
+            "name one with --device; `batt device` lists what is missing",
         )),
     }
 }

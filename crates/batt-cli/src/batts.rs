@@ -36,7 +36,7 @@ pub fn load_all(paths: &[PathBuf], dialect: Option<Dialect>, ui: &Ui) -> Result<
             .collect();
         return Err(advised(
             format_args!("no batt in {}", names.join(", ")),
-            "correct what is reported above",
+            "correct the errors reported above",
         ));
     }
     Ok(batts)

@@ -23,21 +23,21 @@ use crate::{error, interrupt};
     arg_required_else_help = true,
     after_help = "\
 Examples:
-  batt demo                                  see it work, on puzzles that are built in
+  batt demo                                  solve the built-in puzzles
   batt run solvers.py --tasks data/training  run every solver on its task
   batt eval solvers.py::solve_1673c3ec --task data/1673c3ec.json --trace
 
 Exit codes:
-  0    all good
+  0    success
   1    findings: unsolved pairs, differences, errors in a solver
-  2    an error that kept the command from its work
-  130  ended by Ctrl-C; what was done until then is kept
-  143  ended by SIGTERM, 129 by SIGHUP, in the same way
+  2    an error prevented the work
+  130  interrupted by Ctrl-C; results so far are kept
+  143  interrupted by SIGTERM, likewise; 129 by SIGHUP
 
 A second Ctrl-C or signal ends the command at once."
 )]
 pub struct Cli {
-    /// When to use colours: auto, always or never; NO_COLOR is respected
+    /// Colours: auto, always or never; auto obeys NO_COLOR
     #[arg(
         long,
         global = true,
@@ -47,7 +47,7 @@ pub struct Cli {
     )]
     color: ColorWhen,
 
-    /// Print less: no progress and no notes on stderr
+    /// Print no progress and no notes on stderr
     #[arg(short, long, global = true)]
     quiet: bool,
 
@@ -160,14 +160,14 @@ fn dispatch(command: Command, ui: &Ui) -> Result<Exit> {
 /// A dialect by its name on the command line, or `auto`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
 pub enum DialectName {
-    /// The dialect that the names in the file suggest
+    /// Detect the dialect
     #[default]
     Auto,
     /// The original library
     ArcDsl,
-    /// RE-ARC's copy: argmax and argmin of an empty container return None
+    /// RE-ARC's copy: argmax and argmin of an empty container give None
     ReArc,
-    /// The fork made for search: (S, I, C), cells (i, j, colour), functions never fail
+    /// The fork for search: solvers take (S, I, C), cells are (i, j, colour), no primitive fails
     Tokpidjin,
 }
 
@@ -198,7 +198,7 @@ pub struct RunOptions {
     #[arg(long, value_name = "N", value_parser = count, help_heading = "Limits of one run")]
     max_size: Option<usize>,
 
-    /// The most memory for all values of a run, such as 64K, 256M or 1G
+    /// Bytes that all values together may take, such as 16M; K, M and G are units
     #[arg(long, value_name = "BYTES", value_parser = bytes, help_heading = "Limits of one run")]
     max_memory: Option<usize>,
 }
@@ -249,14 +249,14 @@ fn positive(text: &str) -> Result<u64, String> {
     match text.parse() {
         Ok(0) => Err("nothing runs within a limit of 0; write at least 1".to_owned()),
         Ok(number) => Ok(number),
-        Err(_) => Err("write a number from 1 on".to_owned()),
+        Err(_) => Err("write a whole number, 1 or more".to_owned()),
     }
 }
 
 /// Parses a number of elements that is at least 1.
 fn count(text: &str) -> Result<usize, String> {
     let number = positive(text)?;
-    usize::try_from(number).map_err(|_| "more than the machine can address".to_owned())
+    usize::try_from(number).map_err(|_| "this is more than the machine can address".to_owned())
 }
 
 /// Parses a number of bytes: `1024`, `64K`, `256M`, `1G`.
@@ -277,7 +277,7 @@ fn bytes(text: &str) -> Result<usize, String> {
     }
     number
         .checked_mul(1 << shift)
-        .ok_or_else(|| "more than the machine can address".to_owned())
+        .ok_or_else(|| "this is more than the machine can address".to_owned())
 }
 
 #[cfg(test)]

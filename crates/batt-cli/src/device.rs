@@ -13,11 +13,11 @@ use crate::ui::{Ui, counted, escaped, grouped, say};
 /// Options of commands that run programs on devices.
 #[derive(Args, Clone, Debug)]
 pub struct DeviceFlags {
-    /// Where to run; auto uses GPUs if there are any and there are at least 500,000 runs
+    /// Where to run; auto uses all GPUs for 500,000 runs or more, and otherwise the CPU
     #[arg(long, value_name = DeviceChoice::FORMS, default_value = "auto")]
     device: DeviceChoice,
 
-    /// Repeat all runs that a device has finished, or a fraction, on the CPU and compare
+    /// Repeat on the CPU the runs that a device finished, all or a fraction, and report differences
     #[arg(
         long,
         value_name = "FRACTION",
@@ -52,7 +52,7 @@ impl DeviceFlags {
 /// Prints a run that a device got wrong, with everything that a bug report needs.
 pub fn report_bug(bug: &DeviceBug, ui: &Ui) {
     ui.warn(format_args!(
-        "{} differs on the device: this is a bug, please report all of this",
+        "{} differs on the device: this is a bug, please report it with the text below",
         bug.place
     ));
     for (label, text) in [
@@ -81,10 +81,10 @@ pub fn remark(report: &DeviceReport, ui: &Ui) {
     for device in &report.devices {
         for error in &device.errors {
             let name = &device.name;
-            ui.warn(format_args!("{name}: {error}; the CPU did those runs"));
+            ui.warn(format_args!("{name}: {error}; the CPU ran those runs"));
         }
         if device.lost {
-            ui.warn(format_args!("{}: not used any more", device.name));
+            ui.warn(format_args!("{}: not used again", device.name));
         }
     }
     ui.remark(format_args!(
@@ -92,7 +92,7 @@ pub fn remark(report: &DeviceReport, ui: &Ui) {
         where_finished(&report.runs)
     ));
     if let Some(entries) = where_entries_finished(&report.entries) {
-        ui.remark(format_args!("in all on a device: {entries}"));
+        ui.remark(format_args!("entries on a device: {entries}"));
     }
     let times = report.times();
     let seconds = [times.kernel, times.upload, times.download].map(|time| time.as_secs_f64());
@@ -106,7 +106,7 @@ pub fn remark(report: &DeviceReport, ui: &Ui) {
     ));
     if report.verified > 0 {
         ui.remark(format_args!(
-            "{} done again on the CPU, {} differ",
+            "{} repeated on the CPU, {} differ",
             counted(report.verified as usize, "run"),
             grouped(report.differing as usize),
         ));
@@ -125,7 +125,7 @@ fn megabytes(bytes: u64) -> String {
     format!("{:.1} MB", bytes as f64 / 1e6)
 }
 
-/// Returns where runs were finished: `17 of 20 runs, 2 of them exact; left: 3 missing`.
+/// `17 of 20 runs, 2 of them exact; left to the CPU: 3 missing`.
 pub fn where_finished(counts: &Counts) -> String {
     finished(counts, counted(counts.total() as usize, "run"))
 }
@@ -148,7 +148,7 @@ fn finished(counts: &Counts, of: String) -> String {
         .map(|(reason, count)| format!("{} {reason}", grouped(count as usize)))
         .collect();
     if !left.is_empty() {
-        let _ = write!(text, "; left: {}", left.join(", "));
+        let _ = write!(text, "; left to the CPU: {}", left.join(", "));
     }
     text
 }
@@ -218,6 +218,9 @@ mod tests {
         assert_eq!(where_finished(&counts), "17 of 17 runs, 2 of them exact");
         counts.exact = 0;
         counts.left[5] = 3;
-        assert_eq!(where_finished(&counts), "15 of 18 runs; left: 3 missing");
+        assert_eq!(
+            where_finished(&counts),
+            "15 of 18 runs; left to the CPU: 3 missing"
+        );
     }
 }

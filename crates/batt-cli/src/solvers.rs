@@ -29,7 +29,7 @@ pub fn open_solvers(paths: &[PathBuf], dialect: Option<Dialect>, ui: &Ui) -> Res
             .collect();
         let hint = match solvers.is_clean() {
             true => "a solver is a function of one grid: def solve_<task id>(I): ... return O",
-            false => "correct what is reported above",
+            false => "correct the errors reported above",
         };
         return Err(advised(
             format_args!("no solver in {}", names.join(", ")),
@@ -38,7 +38,7 @@ pub fn open_solvers(paths: &[PathBuf], dialect: Option<Dialect>, ui: &Ui) -> Res
     }
     let left_out: Vec<&str> = solvers.left_out().map(Program::name).collect();
     ui.mention(
-        "left out, not a function of one grid or of (S, I, C)",
+        "left out, because a solver takes one grid or (S, I, C)",
         &left_out,
     );
     Ok(solvers)

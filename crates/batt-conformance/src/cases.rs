@@ -238,7 +238,7 @@ impl Case {
         let Expected::Lists { label, case, .. } = &self.expected else {
             return Ok(());
         };
-        let no_list = || self.bad(format!("'{key}' is no list of entries"));
+        let no_list = || self.bad(format!("'{key}' is not a list of entries"));
         let expected = case
             .get(key)
             .ok_or_else(|| self.bad(format!("no '{key}'")))?;

@@ -161,7 +161,7 @@ impl Cache {
     pub fn store(&self, key: Key, compiler: Version, image: &Image, notes: &mut Vec<String>) {
         let Some(folder) = self.folder() else {
             notes.push(
-                "compiled kernels are not kept: none of BATT_CACHE_DIR, XDG_CACHE_HOME and HOME is set"
+                "compiled kernels are not cached: none of BATT_CACHE_DIR, XDG_CACHE_HOME and HOME is set"
                     .to_owned(),
             );
             return;
@@ -169,7 +169,7 @@ impl Cache {
         let name = key.name(compiler);
         if let Err(error) = write(folder, &name, &encode(&name, image)) {
             notes.push(format!(
-                "compiled kernels cannot be kept in {} ({error}); set BATT_CACHE_DIR to a folder that can be written",
+                "compiled kernels cannot be cached in {} ({error}); set BATT_CACHE_DIR to a folder that can be written",
                 folder.display()
             ));
         }

@@ -102,7 +102,7 @@ impl Maker {
         let made = self.compile(nvrtc, arch, options, notes)?;
         if let Some(driver) = driver.filter(|driver| driver.major < nvrtc.version().major) {
             notes.push(format!(
-                "the driver is for CUDA {driver} and may reject code of NVRTC {}; better: {}",
+                "the driver is for CUDA {driver} and may reject code of NVRTC {}; recommended: {}",
                 nvrtc.version(),
                 crate::nvrtc::advice(Some(driver))
             ));
@@ -133,7 +133,7 @@ impl Maker {
             Ok(linked) => made.image = Image::Cubin(linked),
             Err(error) => {
                 notes.push(format!(
-                    "{error}; compiling all at once, which takes longer"
+                    "{error}; compiling as one module, which takes longer"
                 ));
                 let options = NvrtcOptions {
                     whole: true,

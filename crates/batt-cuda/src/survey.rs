@@ -89,7 +89,8 @@ impl Survey {
             ));
         }
         if self.cache.is_none() {
-            advice.push("compiled kernels are not kept: set BATT_CACHE_DIR to a folder".to_owned());
+            advice
+                .push("compiled kernels are not cached: set BATT_CACHE_DIR to a folder".to_owned());
         }
         advice
     }

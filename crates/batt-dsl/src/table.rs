@@ -529,11 +529,11 @@ pub const fn unescaped(ident: &'static str) -> &'static str {
 /// parts, in this order:
 ///
 /// - `#[inline(always)]` before the signature, for the few primitives that take no longer than a
-///   call, because returning the result through memory would cost as much again
-/// - `ordered "a set of several elements";` after the signature, if the iteration order of a set
-///   matters; the text says when
-/// - `frames 2;` after that, if the primitive calls functions: the number of frames on Python's
-///   stack between its caller and the function (`calls.rs`)
+///   call: a result that comes back through memory would cost as much again
+/// - `ordered "a set of several elements";` after the signature, if the iteration order of a set matters,
+///   and when
+/// - `frames 2;` after that, if the primitive calls functions: the frames of Python's stack between
+///   its caller and the function (`calls.rs`)
 #[macro_export]
 macro_rules! op {
     (

@@ -12,11 +12,11 @@ fn names_are_unique_and_found_again() {
     let mut names = BTreeSet::new();
     for id in OpId::all() {
         let name = id.op().name;
-        assert!(names.insert(name), "{name} is there twice");
+        assert!(names.insert(name), "{name} is given twice");
         assert_eq!(OpId::named(name), Some(id));
     }
     for id in ConstId::all() {
-        assert!(names.insert(id.name()), "{} is there twice", id.name());
+        assert!(names.insert(id.name()), "{} is given twice", id.name());
         assert_eq!(ConstId::named(id.name()), Some(id));
     }
     for (k, id) in OpId::all().enumerate() {

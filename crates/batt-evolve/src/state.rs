@@ -51,7 +51,7 @@ pub fn check_checkpoint(checkpoint: &Checkpoint) -> Result<(), String> {
     let state: State = read_state(&checkpoint.state).map_err(|error| error.to_string())?;
     if state.generation != checkpoint.generation {
         return Err(format!(
-            "it is of generation {}, its state of {}",
+            "the checkpoint is of generation {}, its state of generation {}",
             checkpoint.generation, state.generation
         ));
     }

@@ -57,7 +57,7 @@ pub enum ResultsError {
     },
     /// The settings of an unfinished run cannot be read.
     #[error(
-        "cannot tell which run the unfinished results are of: {} is missing or damaged",
+        "cannot tell which run the unfinished results belong to: {} is missing or damaged",
         path.display()
     )]
     NoSettings {
@@ -66,7 +66,7 @@ pub enum ResultsError {
     },
     /// The results belong to a run with other settings.
     #[error(
-        "the {} results are of another run: {} changed",
+        "the {} results belong to another run: {} changed",
         if *finished { "finished" } else { "unfinished" },
         changed.join(", ")
     )]
@@ -103,7 +103,7 @@ impl ResultsError {
             ResultsError::NotAFile { .. } => "name a file, or - for stdout",
             ResultsError::IsAnInput { .. } => "choose another name",
             ResultsError::Unfinished { .. } => {
-                "add --resume to go on with it, or --overwrite to start again"
+                "add --resume to continue it, or --overwrite to start again"
             }
             ResultsError::Busy { .. } => "wait for it to end, or choose another name",
             ResultsError::NoSettings { .. } => "add --overwrite instead of --resume to start again",
@@ -137,7 +137,7 @@ pub fn io_hint(error: &io::Error) -> &'static str {
         io::ErrorKind::PermissionDenied => "check the permissions of the file",
         io::ErrorKind::IsADirectory => "name a file, not a folder",
         io::ErrorKind::StorageFull => "make room on the disk",
-        _ => "check that the disk and the file are in order",
+        _ => "check the disk and the file",
     }
 }
 

@@ -389,7 +389,7 @@ mod tests {
             assert!(!part(&target).exists());
             let other = message(open_as(&target, 2, Existing::Resume));
             assert!(
-                other.contains("finished results are of another run: n changed"),
+                other.contains("finished results belong to another run: n changed"),
                 "{other}"
             );
             // A file that has changed since is not the finished one.

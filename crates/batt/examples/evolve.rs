@@ -1,4 +1,4 @@
-//! Evolves solvers of some embedded puzzles from the solvers of the other puzzles.
+//! Finds solvers of embedded puzzles again, starting from the solvers of the other puzzles.
 //!
 //!     cargo run --release --package batt --example evolve
 

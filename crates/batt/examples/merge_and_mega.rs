@@ -2,8 +2,8 @@
 //!
 //!     cargo run --release --example merge_and_mega [RESULTS]
 //!
-//! RESULTS is a file for the results, such as results.jsonl or results.parquet. An interrupted
-//! program continues from this file when it is started again.
+//! RESULTS is a file for the results, such as results.jsonl or results.parquet. If the program is
+//! interrupted, start it again to continue.
 
 use std::error::Error;
 

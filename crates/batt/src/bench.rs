@@ -128,7 +128,7 @@ pub fn device_throughput(
     if devices.is_empty() {
         return Err(Error::request(
             "there is no device to measure",
-            "name one with --device; `batt device` says what is missing",
+            "name one with --device; `batt device` lists what is missing",
         ));
     }
     let programs: Vec<Compiled> = solvers

@@ -289,7 +289,7 @@ pub fn check_target<'p>(path: &Path, read: impl IntoIterator<Item = &'p Path>) -
     if json.is_file() && !is_json_form(&text()) {
         return Err(Error::request(
             format_args!(
-                "cannot write {}: it is there and is not the JSON form of a batt",
+                "cannot write {}: it exists and is not the JSON form of a batt",
                 json.display()
             ),
             "choose another name, or move that file away",
@@ -350,7 +350,7 @@ pub fn extract_step(batt: &Batt, number: u32, name: &str) -> Result<ExtractedSol
             (Some(a), Some(b)) => format!("the nearest are t{a} and t{b}"),
             (Some(only), None) => format!("the nearest is t{only}"),
             (None, Some(only)) => format!("the nearest is t{only}"),
-            (None, None) => "it has none; --donor takes the candidate of a donor".to_owned(),
+            (None, None) => "it has no steps; --donor cuts out the candidate of a donor".to_owned(),
         };
         Error::request(format_args!("the batt has no step t{number}"), hint)
     })?;
@@ -368,7 +368,7 @@ pub fn extract_donor(batt: &Batt, donor: &str, name: Option<&str>) -> Result<Ext
                 "it has {}, the first of '{first}'",
                 counted(batt.outputs.len(), "candidate")
             ),
-            (None, None) => "it has no candidates; --step takes any step".to_owned(),
+            (None, None) => "it has no candidates; --step cuts out any step".to_owned(),
         };
         return Err(Error::request(
             format_args!("the batt has no candidate of '{donor}'"),

@@ -129,7 +129,7 @@ impl Devices {
         if !DeviceOptions::default().keep(limits) {
             return Ok(match is_auto {
                 true => Devices::none(),
-                false => Devices::on_cpu("a device cannot keep limits this low"),
+                false => Devices::on_cpu("a device cannot enforce limits this low"),
             });
         }
         match choice {

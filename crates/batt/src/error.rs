@@ -104,7 +104,7 @@ impl Error {
             Error::Archive(error) => error.hint().to_string(),
             Error::Evolve(error) => error.hint(),
             Error::Device(_) => {
-                "`batt device` says what is missing; --device cpu runs on the CPU".to_owned()
+                "`batt device` lists what is missing; --device cpu runs on the CPU".to_owned()
             }
             Error::Reference(error) => error.hint(),
             Error::Vectors(error) => error.hint().to_owned(),

@@ -46,7 +46,7 @@
 //!     .run(&control)?;
 //! assert!(results.is_complete());
 //!
-//! // Evolve solvers for two tasks whose own solvers are held out, and keep them in an archive.
+//! // Remove the solvers of two tasks, evolve new ones, and save these in an archive.
 //! let archive = folder.join("solvers.sqlite");
 //! Evolve::new(&tasks)
 //!     .solvers(&solvers)

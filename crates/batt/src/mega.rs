@@ -178,7 +178,7 @@ impl Mega {
         }
         if places.is_empty() {
             return Err(Error::request(
-                "the tasks hold no sample to run",
+                "the tasks have no samples",
                 "name tasks that have at least one pair",
             ));
         }

@@ -130,7 +130,7 @@ fn chosen<'t>(tasks: &'t Tasks, options: &ProfileOptions) -> Result<Vec<Sample<'
     let all = samples_of(tasks);
     if all.is_empty() {
         return Err(Error::request(
-            "the tasks hold no sample to run",
+            "the tasks have no samples",
             "name tasks that have at least one pair",
         ));
     }

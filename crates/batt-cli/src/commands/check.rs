@@ -15,7 +15,7 @@ use crate::ui::{Ui, counted, stdout};
 /// Check solver files without running them
 #[derive(Args)]
 #[command(after_help = "\
-Errors keep a function from loading. Warnings are probable mistakes: an unused step, a call that
+A function with an error does not load. Warnings are probable mistakes: an unused step, a call that
 fails on every input. --info adds remarks: repeated steps, and steps whose value can depend on the
 order of a set.
 
@@ -36,7 +36,7 @@ pub struct CheckArgs {
     #[arg(long)]
     info: bool,
 
-    /// Exit with 1 also for warnings
+    /// Also exit with 1 for warnings
     #[arg(long)]
     strict: bool,
 }

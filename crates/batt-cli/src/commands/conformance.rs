@@ -19,9 +19,9 @@ use crate::ui::{BAD, DIM, Ui, WARN, counted, grouped, stdout, table, table_text}
 /// Check the engine against results that CPython computed
 #[derive(Args)]
 #[command(after_help = "\
-DIR holds ops/<function>.jsonl, calls of one primitive and their results, or programs/NNN.py
-with programs/NNN.jsonl, programs and what they return. A case passes when the value is the same,
-kinds and the order of sets included, or when both sides fail.
+DIR has ops/<function>.jsonl, calls of one primitive with their results, or programs/NNN.py with
+programs/NNN.jsonl, programs with their results. A case passes if batt gives the same value, kinds
+and the order of sets included, or if both Python and batt fail.
 
 On a device the cases run in large batches. Cases that the device cannot complete run on the CPU,
 or, with --no-fallback, are listed with the reason.
@@ -32,7 +32,7 @@ Examples:
   batt conformance vectors --op hmirror
   batt conformance vectors --device emulated --op objects,partition --no-fallback")]
 pub struct ConformanceArgs {
-    /// The vectors directory
+    /// The folder of vectors
     dir: PathBuf,
 
     /// The number of differences to print in full
@@ -47,7 +47,7 @@ pub struct ConformanceArgs {
     #[arg(long, value_name = DeviceChoice::FORMS, default_value = "cpu")]
     device: DeviceChoice,
 
-    /// List the cases that a device does not complete instead of running them on the CPU
+    /// List the cases that a device cannot complete, and do not run them on the CPU
     #[arg(long)]
     no_fallback: bool,
 }
@@ -103,7 +103,7 @@ fn write_report(
     }
     if report.other_class > 0 {
         ui.remark(format_args!(
-            "{} on both sides with another exception class, counted as passed",
+            "{} with another exception than Python's, counted as passed",
             counted(report.other_class, "failure"),
         ));
     }

@@ -15,7 +15,7 @@ use crate::cli::Exit;
 use crate::interrupt;
 use crate::ui::{BAD, GOOD, STRONG, Ui, counted, rate, stdout, table, table_text};
 
-/// Show some puzzles, solve all of them, and measure the speed
+/// Show some puzzles, solve all of them and print the speed
 #[derive(Args)]
 #[command(after_help = "\
 The puzzles and their solvers are built in; nothing is read or downloaded.

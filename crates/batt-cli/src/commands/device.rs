@@ -16,14 +16,14 @@ use crate::device::{counts_json, where_finished};
 use crate::error::advised;
 use crate::ui::{BAD, GOOD, STRONG, Ui, counted, grouped, name, stdout, table, table_text};
 
-/// Show the devices of this machine, and what is missing to use them
+/// List the GPUs of this machine, and what is missing to use them
 #[derive(Args)]
 #[command(after_help = "\
 Without a device everything runs on the CPU, with the same results.
 
 Environment:
-  BATT_CACHE_DIR  where compiled kernels are kept
-  BATT_NVRTC      the file of the compiler for devices, libnvrtc.so.12 or .13
+  BATT_CACHE_DIR  folder for compiled kernels
+  BATT_NVRTC      file of NVRTC, the compiler for GPUs: libnvrtc.so.12 or .13
 
 Examples:
   batt device
@@ -73,7 +73,7 @@ pub fn main(args: &DeviceArgs, ui: &Ui) -> Result<Exit> {
         let why = survey.driver.as_ref().err().map_or("no device", |why| why);
         return Err(advised(
             format_args!("there is no device to test: {why}"),
-            "`batt device` says what is missing",
+            "`batt device` lists what is missing",
         ));
     }
     let test = args.self_test.then(|| Test::of(&choice)).transpose()?;
@@ -197,7 +197,7 @@ fn kernel_json(facts: &KernelFacts, opened: Duration) -> Value {
 
 fn kernel_text(facts: &KernelFacts, opened: Duration) -> String {
     let origin = match &facts.origin {
-        Origin::Cache(_) => "kept".to_owned(),
+        Origin::Cache(_) => "cached".to_owned(),
         Origin::Compiler(version, time) => {
             format!("compiled by NVRTC {version} in {:.1} s", time.as_secs_f64())
         }

@@ -22,12 +22,12 @@ use crate::ui::{Ui, counted, stdout};
 #[command(
     group(ArgGroup::new("what").required(true).args(["step", "donor", "all"])),
     after_help = "\
-The solver is printed in canonical form: the steps its value needs, each once, in the order in which
-they are needed. Its hash depends on what it computes and on nothing else, so the same solver always
-has the same hash. Steps that its value does not need are not part of it.
+The solver is printed in canonical form: only the steps that its value needs, each once, in the
+order in which they are needed. Its hash depends only on what it computes, so the same solver
+always has the same hash.
 
---all writes one file for each distinct solver, <hash>.py, and index.jsonl: a line for each candidate
-with the batt, the donor, the step, the hash and the file.
+--all writes a file <hash>.py for each distinct solver. It also writes index.jsonl, with a line for
+each candidate: the batt, the donor, the step, the hash and the file.
 
 Examples:
   batt extract batt.py --step t120
@@ -36,19 +36,19 @@ Examples:
   batt extract batt.py --all solvers/"
 )]
 pub struct ExtractArgs {
-    /// A batt file, and the function in it if there are several
+    /// A batt file, and the batt in it if there are several
     #[arg(value_name = "FILE[::NAME]")]
     batt: String,
 
-    /// Extract the solver that computes a step, such as t12
+    /// Cut out the solver that computes a step, such as t12
     #[arg(long, value_name = "tN", value_parser = step_number)]
     step: Option<u32>,
 
-    /// Extract the solver that computes the candidate of a donor
+    /// Cut out the solver of a donor's candidate
     #[arg(long, value_name = "DONOR")]
     donor: Option<String>,
 
-    /// Extract the solvers of all candidates into a folder
+    /// Cut out the solvers of all candidates, into a folder
     #[arg(long, value_name = "DIR", conflicts_with = "output")]
     all: Option<PathBuf>,
 
@@ -94,7 +94,7 @@ pub fn main(args: &ExtractArgs, ui: &Ui) -> Result<Exit> {
             let candidates = card::candidates_of(batt, donor).count();
             if candidates > 1 {
                 ui.note(format_args!(
-                    "'{donor}' has {}; this is the first, and --step takes any other",
+                    "'{donor}' has {}; this is the first, and --step selects another",
                     counted(candidates, "candidate")
                 ));
             }
@@ -188,7 +188,7 @@ fn write_all(batts: &[&Batt], folder: &Path, args: &ExtractArgs, ui: &Ui) -> Res
     } else {
         writeln!(
             out,
-            "cut {} out of {}, into {}",
+            "cut {} out of {} into {}",
             counted(written.len(), "distinct solver"),
             counted(outputs, "candidate"),
             folder.display()

@@ -14,9 +14,9 @@ use crate::ui::{Ui, say, stdout};
 /// Print solver files in canonical form
 #[derive(Args)]
 #[command(after_help = "\
-In canonical form every call has its own line and variables are x1, x2, ... and O. Comments,
-docstrings and everything that is no solver are lost. A file with a function that does not load
-stays as it is.
+In canonical form, every call has its own line and variables are x1, x2, ... and O. Comments,
+docstrings and everything outside solvers are lost. If a function of a file does not load, the file
+is not changed.
 
 Examples:
   batt fmt solvers.py
@@ -31,7 +31,7 @@ pub struct FmtArgs {
     #[arg(long, conflicts_with = "write")]
     check: bool,
 
-    /// Write the files back; comments are lost
+    /// Rewrite the files; comments are lost
     #[arg(long)]
     write: bool,
 }
@@ -47,7 +47,7 @@ pub fn main(args: &FmtArgs, ui: &Ui) -> Result<Exit> {
             for error in solvers.diagnostics().filter(|found| found.is_error()) {
                 say(ui.diagnostic(error, ui.err_color()));
             }
-            ui.warn(format_args!("{} is left alone", path.display()));
+            ui.warn(format_args!("{} is not changed", path.display()));
             found = true;
             continue;
         }

@@ -19,10 +19,10 @@ use crate::ui::{Ui, counted, grouped, name, rate, rest, stdout, table, table_tex
 #[derive(Args)]
 #[command(after_help = "\
 A function named <anything>_<task id> runs on the train and test inputs of that task. A task is
-solved when one solver gets all its pairs right that have an output.
+solved when one solver is right on all its pairs that have a known output.
 
-Each JSON line is one run: solver, task, pair, ok (null where no output is known), value or
-error, and us, the microseconds it took. Lines come in the order of the solvers and their pairs.
+Each JSON line is one run: solver, task, pair, ok (null if no output is known), value or error, and
+us, the microseconds it took. Lines are in the order of the solvers and their pairs.
 
 Examples:
   batt run solvers.py --tasks data/training
@@ -39,7 +39,7 @@ pub struct RunArgs {
     #[arg(long, value_name = "PATH")]
     tasks: PathBuf,
 
-    /// Run every solver on every task, not only on its own
+    /// Run every solver on every task, not only on its own task
     #[arg(long)]
     all_pairs: bool,
 
@@ -50,7 +50,7 @@ pub struct RunArgs {
     #[arg(long, value_name = "FILE|-")]
     json: Option<PathBuf>,
 
-    /// List every failure, not only the first 20
+    /// List all failures, not only the first 20
     #[arg(short, long)]
     verbose: bool,
 
@@ -129,7 +129,7 @@ pub fn main(args: &RunArgs, ui: &Ui) -> Result<Exit> {
         out.flush()?;
     }
     let without: Vec<&str> = report.without_task.iter().map(String::as_str).collect();
-    ui.mention("without a task here", &without);
+    ui.mention("without a task in --tasks", &without);
     let mut out: Box<dyn Write> = match args.json.as_deref() == Some(Path::new("-")) {
         true => Box::new(io::stderr().lock()),
         false => Box::new(stdout()),

@@ -130,7 +130,7 @@ fn errors_in_one_function_leave_the_others() {
         folder
             .batt(&["fmt", "s.py"])
             .code(1)
-            .err("s.py is left alone");
+            .err("s.py is not changed");
     }
 }
 

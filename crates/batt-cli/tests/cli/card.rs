@@ -222,7 +222,7 @@ fn the_largest_task_goes_first() {
     folder
         .batt(&["card", "s.py", "-o", "-", "--tasks", "tasks"])
         .code(0)
-        .err("1 solver without a task here: solve_cc33");
+        .err("1 solver without a task in --tasks: solve_cc33");
 }
 
 #[test]
@@ -260,7 +260,7 @@ fn one_task_and_its_solvers() {
     let ended = folder
         .batt(&["card", "s.py", "t.py", "-o", "-", "--task", "aa11"])
         .code(0)
-        .err("1 solver of a task that has one already: aa11.2")
+        .err("1 solver got a number, because the task has another solver: aa11.2")
         .out("'aa11', t19))")
         .out("'aa11.2', ")
         .err("merged 2 solvers");
@@ -394,7 +394,7 @@ fn outputs_that_cannot_be_written() {
     card("./s.py").error("it is one of the files to read", "choose another name");
     // The JSON form would replace a task with the same name.
     card("tasks/aa11.py").error(
-        "cannot write tasks/aa11.json: it is there and is not the JSON form of a batt",
+        "cannot write tasks/aa11.json: it exists and is not the JSON form of a batt",
         "move that file away",
     );
     std::fs::create_dir(folder.path("d.json")).unwrap();
@@ -445,7 +445,7 @@ fn all_candidates_are_extracted() {
         .code(0);
     assert_eq!(
         ended.stdout,
-        "cut 2 distinct solvers out of 3 candidates, into new/folder\n"
+        "cut 2 distinct solvers out of 3 candidates into new/folder\n"
     );
     let index = folder.read("new/folder/index.jsonl");
     let lines: Vec<Value> = index

@@ -45,7 +45,7 @@ fn a_limit_of_nothing_is_refused() {
     folder
         .batt(&["run", "s.py", "--tasks", "tasks", "--max-steps", "many"])
         .code(2)
-        .err("write a number from 1 on");
+        .err("write a whole number, 1 or more");
 }
 
 #[test]
@@ -208,7 +208,7 @@ fn a_note_says_why_devices_are_not_used() {
     run("gpu", &[]).code(2).err("cuda:0,1");
     run("cuda", &["--max-steps", "1000"])
         .code(0)
-        .err("a device cannot keep limits this low; the CPU runs everything");
+        .err("a device cannot enforce limits this low; the CPU runs everything");
     let ended = run("auto", &[]).code(0);
     assert!(!ended.stderr.contains("device"), "{}", ended.stderr);
 }

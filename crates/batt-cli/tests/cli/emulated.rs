@@ -63,7 +63,7 @@ fn mega_is_the_same() {
             .err(" samples/s")
             .err(" s computing, ")
             .err(" back in ")
-            .err("done again on the CPU, 0 differ");
+            .err("repeated on the CPU, 0 differ");
     }
     // Without an output file, devices return only verdicts.
     let plain = mega(&["--device", "cpu"]);
@@ -191,10 +191,10 @@ fn a_device_that_fails_changes_nothing() {
         let ended = mega_with(&folder, faults, &["--full", "--output", "r.jsonl"])
             .code(0)
             .err(words)
-            .err("the CPU did those runs")
+            .err("the CPU ran those runs")
             .err("on a device: ");
         let lost = faults.starts_with("lost") || faults.starts_with("timeout");
-        assert_eq!(ended.stderr.contains("not used any more"), lost, "{faults}");
+        assert_eq!(ended.stderr.contains("not used again"), lost, "{faults}");
         assert_eq!(ended.stdout, plain.stdout, "{faults}");
         assert_eq!(folder.read("r.jsonl"), expected);
         std::fs::remove_file(folder.path("r.jsonl")).unwrap();
@@ -261,7 +261,7 @@ fn profile_counts_cycles() {
         folder.batt(&[&args, more].concat()).code(0)
     };
     profile(&[])
-        .out("by the cycles in themselves")
+        .out("by their own cycles")
         .out("hmirror")
         .out("on a device: ")
         .out("kernels: ");

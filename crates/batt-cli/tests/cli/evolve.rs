@@ -84,7 +84,7 @@ fn a_small_task_is_solved_and_saved() {
         ],
     )
     .code(0)
-    .err("note: 2 tasks, from 2 solvers")
+    .err("note: searching for solvers of 2 tasks, starting from 2 solvers")
     .err("note: saving to batt.sqlite")
     .err("solved aa11: 1 step, ")
     .out(" aa11      2      1  ")
@@ -108,8 +108,8 @@ fn the_embedded_puzzles_need_nothing() {
     let args = ["--generations", "2", "--hold-out", "4", "--seed", "3"];
     small(&folder, &args)
         .code(0)
-        .err("note: 4 tasks of the 65 embedded ones, without their solvers, from 61 solvers")
-        .err("note: nothing is saved; --archive FILE keeps what is found")
+        .err("note: searching for solvers of 4 tasks of the 65 embedded ones, starting from 61 solvers")
+        .err("note: nothing is saved; --archive FILE saves the solvers found")
         .out("of 4 tasks held out, ")
         .out(" right on the tests too");
     assert_eq!(fs::read_dir(folder.path("")).unwrap().count(), 0);
@@ -174,7 +174,7 @@ fn ctrl_c_ends_a_generation() {
     let started = Instant::now();
     Ended::from(child.wait_with_output().unwrap())
         .code(130)
-        .err("the same command with --resume goes on");
+        .err("the same command with --resume continues");
     let time = started.elapsed();
     assert!(time < Duration::from_secs(15), "{time:?}");
 }
@@ -284,13 +284,13 @@ fn a_run_is_resumed() {
     let run = |more: &[&str]| small(&folder, &[&args, more].concat());
     run(&["--generations", "2", "--resume"])
         .code(0)
-        .err("note: there is no earlier run on these tasks; this begins at the beginning");
+        .err("note: there is no earlier run on these tasks; starting from the beginning");
     let first = run(&["--generations", "2", "--seed", "5"]).code(0);
     assert_eq!(json(&first)["generation"], 2);
     let before = contents(&folder.path("a.sqlite"));
     let second = run(&["--generations", "3", "--resume"])
         .code(0)
-        .err("note: going on with run 2 of ")
+        .err("note: continuing run 2 of ")
         .err(" at generation 2\n");
     let (first, second) = (json(&first), json(&second));
     assert_eq!(second["generation"], 5);
@@ -345,8 +345,8 @@ fn impossible_requests_are_errors() {
     ] {
         with(&[option, value]).code(2).err(why);
     }
-    batt(&["evolve", "--resume"]).error("there is no archive to go on with", "--archive FILE");
-    // The failing commands have made no archive.
+    batt(&["evolve", "--resume"]).error("there is no archive to resume from", "--archive FILE");
+    // No archive was made on the way.
     assert!(!folder.path("batt.sqlite").exists());
 }
 
@@ -368,10 +368,13 @@ fn files_that_are_not_archives_are_left_alone() {
         "text.sqlite",
         "these are my notes, and they are not a database at all",
     );
-    with("text.sqlite").error("this is not an archive of solvers", "left as it is");
+    with("text.sqlite").error("this is not an archive of solvers", "was not changed");
     assert!(folder.read("text.sqlite").starts_with("these are my notes"));
     with("tasks").error("this is not a file", "name a file");
-    with("no/where.sqlite").error("the folder of the archive is not there", "make the folder");
+    with("no/where.sqlite").error(
+        "the folder of the archive does not exist",
+        "make the folder",
+    );
 }
 
 /// Permissions do not bind root, so this is a folder to which no user can write.
@@ -460,7 +463,11 @@ fn ctrl_c_saves_and_says_how_to_resume() {
     signal(&child, "-INT");
     assert_eq!(child.wait().unwrap().code(), Some(130));
     let text = folder.read("log");
-    assert!(text.contains("note: what was found is saved; the same command with --resume goes on"));
+    assert!(
+        text.contains(
+            "note: the solvers found are saved; the same command with --resume continues"
+        )
+    );
     assert!(check_saved(&folder.path("a.sqlite"), &text) > 0);
     let archive = Archive::open_existing(&folder.path("a.sqlite")).unwrap();
     assert!(archive.solver_count().unwrap() >= counted_in(&text));
@@ -485,7 +492,7 @@ fn killed_at_any_moment_nothing_saved_is_lost() {
         child.wait().unwrap();
         let text = folder.read(&log);
         assert!(!text.contains("error: "), "{text}");
-        resumed += usize::from(text.contains("going on with run 1 "));
+        resumed += usize::from(text.contains("continuing run 1 "));
         total += counted_in(&text);
         if !path.exists() {
             continue;
@@ -506,7 +513,7 @@ fn killed_at_any_moment_nothing_saved_is_lost() {
         &[&args[..], &["--generations", "1", "--resume"]].concat(),
     )
     .code(0)
-    .err("note: going on with run 1 ");
+    .err("note: continuing run 1 ");
     eprintln!(
         "{kills} kills: {reported} programs reported as saved, {total} solvers, {resumed} times gone on"
     );
@@ -571,7 +578,7 @@ fn a_full_disk_is_reported_and_loses_nothing_saved() {
     let log = ended.stderr.clone();
     ended
         .error("the disk is full", "make room on the disk")
-        .err("what was saved before is in order")
+        .err("all earlier saves are intact")
         .out(" tasks held out");
     let path = disk.join("a.sqlite");
     // The disk is still full, so the test checks a copy.

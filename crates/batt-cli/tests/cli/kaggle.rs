@@ -95,7 +95,7 @@ fn bad_bundles_are_refused_before_anything_is_written() {
     crate::submit::archive_of(&folder.path("open.sqlite"), SOLVER, "aa11");
     let mut open = Archive::open(&folder.path("open.sqlite")).unwrap();
     open.begin_run(&RunInfo::default()).unwrap();
-    bundle(&["--archive", "open.sqlite"]).error("another process", "wait until it is done");
+    bundle(&["--archive", "open.sqlite"]).error("another process", "wait until that process ends");
     drop(open);
     bundle(&["--solvers", "nowhere.py"]).error("nowhere.py", "check the path");
     folder.write("empty.py", "");
@@ -112,7 +112,7 @@ fn bad_bundles_are_refused_before_anything_is_written() {
     folder.write("script", "#!/bin/sh\n");
     bundle(&["--binary", "script", "--time", "13h"])
         .code(1)
-        .err("not for Linux on x86-64")
+        .err("not built for Linux on x86-64")
         .err("--binary")
         .err("Kaggle ends a notebook after 12 hours")
         .err("--user was not given");

@@ -215,7 +215,7 @@ fn resuming_a_finished_run_does_nothing() {
         let before = written(out);
         let again = run(&["--resume"])
             .code(0)
-            .err("the results of all 20 runs are there already; nothing to do");
+            .err("nothing to do: the file has the results of all 20 runs");
         assert_eq!(again.stdout, first.stdout, "the same summary");
         let summary = json(&run(&["--resume", "--json"]).code(0).stdout);
         assert_eq!(
@@ -225,14 +225,14 @@ fn resuming_a_finished_run_does_nothing() {
         assert_eq!(summary["seconds"], 0.0);
         assert!(written(out) == before);
         run(&["--resume", "--max-steps", "1000"]).error(
-            "the finished results are of another run: max-steps changed",
+            "the finished results belong to another run: max-steps changed",
             "--overwrite",
         );
         assert!(written(out) == before);
         assert!(!folder.path(&format!("{out}.part")).exists());
     }
     mega(&folder, &["--output", "f.jsonl", "--resume"]).error(
-        "the finished results are of another run: form changed",
+        "the finished results belong to another run: form changed",
         "--overwrite",
     );
     // A file that has changed since is not the finished one.
@@ -331,7 +331,7 @@ fn a_killed_run_resumes_to_the_same_results() {
 
     full(&folder, &["--output", "r.jsonl"]).error(
         "r.jsonl.part holds the unfinished results of an earlier run",
-        "add --resume to go on with it, or --overwrite to start again",
+        "add --resume to continue it, or --overwrite to start again",
     );
     let part = folder.read("r.jsonl.part");
     assert!(whole.starts_with(&part) && part.len() < whole.len());
@@ -389,7 +389,7 @@ fn a_killed_run_resumes_to_the_same_table() {
     signalled(&folder, "r.parquet", "-KILL");
     full(&folder, &["--output", "r.parquet", "--resume"])
         .code(0)
-        .err("note: going on after ")
+        .err("note: continuing after ")
         .err(" of 60 runs");
     let rows = |name: &str| -> Vec<String> {
         let file = fs::File::open(folder.path(name)).unwrap();
@@ -420,7 +420,7 @@ fn an_interrupted_run_can_be_resumed() {
         .out("6 steps of 1 batt on ")
         .out("solved 0 of 1 task (interrupted after ")
         .out(" of 100 runs)")
-        .err("note: what is done is kept; the same command with --resume goes on");
+        .err("note: the results so far are kept; the same command with --resume continues");
     let done = folder.read("r.jsonl.part");
     assert!(done.ends_with('\n'));
     let count = done.matches('\n').count();
@@ -428,7 +428,7 @@ fn an_interrupted_run_can_be_resumed() {
     assert!(ended.stdout.contains(&said), "{said}: {}", ended.stdout);
     full(&folder, &["--output", "r.jsonl", "--resume"])
         .code(0)
-        .err(&format!("going on after {count} of 100 runs"))
+        .err(&format!("continuing after {count} of 100 runs"))
         .out("6 steps of 1 batt on 100 samples: 300 candidates, 100 right")
         .out("solved 1 of 1 task");
     assert!(folder.read("r.jsonl") == folder.read("whole.jsonl"));
@@ -447,7 +447,7 @@ fn resuming_requires_the_same_work() {
         )
     };
     let refused = |more: &[&str], what: &str| {
-        let message = format!("the unfinished results are of another run: {what} changed");
+        let message = format!("the unfinished results belong to another run: {what} changed");
         resume(more).error(&message, "the same batts, tasks and limits");
         assert_eq!(folder.read("r.jsonl.part"), part, "nothing is lost");
     };
@@ -482,7 +482,7 @@ fn resuming_requires_the_same_work() {
     full(&folder, &["--output", "r.jsonl", "--overwrite"]).code(0);
     assert_eq!(lines(&folder.read("r.jsonl")).len(), 60);
     full(&folder, &["--resume"]).code(2).err("--output");
-    full(&folder, &["--output", "-", "--resume"]).error("on stdout", "name a file");
+    full(&folder, &["--output", "-", "--resume"]).error("go to stdout", "name a file");
 }
 
 #[test]
@@ -589,7 +589,7 @@ fn files_without_batts() {
     run(&["tasks"]).error("cannot read tasks", "name a file, not a folder");
     folder.write("syntax.py", "def batt(S, I, C:\n    return o, s\n");
     run(&["syntax.py"])
-        .error("no batt in syntax.py", "correct what is reported above")
+        .error("no batt in syntax.py", "correct the errors reported above")
         .err("syntax.py:2:5: ")
         .err("error[syntax]");
     folder.write("unknown.py", BATT.replace("hmirror(", "hmiror("));
@@ -757,7 +757,7 @@ fn a_full_disk_loses_nothing() {
     assert!(mount("remount,size=16m"), "there is more room now");
     full(&folder, &["--output", "disk/r.jsonl", "--resume"])
         .code(0)
-        .err("going on after ");
+        .err("continuing after ");
     full(&folder, &["--output", "whole.jsonl"]).code(0);
     assert!(folder.read("disk/r.jsonl") == folder.read("whole.jsonl"));
 

@@ -43,9 +43,9 @@ fn tables_for_people() {
         .out("... and 3 more (--top 6 lists all)")
         .out("fell back  call")
         .out("critical path: ")
-        .out("could make one run")
-        .out("times as long as the same runs without")
-        .out("for each of ");
+        .out("one run is at most")
+        .out("profiling made the runs take ")
+        .out(" to each of ");
 }
 
 #[test]
@@ -90,7 +90,7 @@ fn a_number_of_samples() {
     folder
         .batt(&all)
         .code(0)
-        .err("note: there are only 5 samples");
+        .err("note: the tasks have only 5 samples");
     folder
         .batt(&["profile", "b.py", "--tasks", "tasks", "--samples", "0"])
         .code(2)
@@ -122,7 +122,7 @@ fn one_of_several_batts() {
     folder
         .batt(&["profile", "b.py", "--tasks", "tasks"])
         .code(0)
-        .err("b.py holds 2 batts; this is the first")
+        .err("b.py holds 2 batts; profiling the first")
         .out("hmirror");
     folder
         .batt(&["profile", "b.py", "--tasks", "tasks", "--name", "batt_two"])

@@ -215,8 +215,8 @@ fn what_does_not_run_is_mentioned() {
     folder
         .batt(&["run", "s.py", "--tasks", "tasks"])
         .code(0)
-        .err("note: 1 solver without a task here: other")
-        .err("note: 1 solver left out, not a function of one grid or of (S, I, C): two_aa11");
+        .err("note: 1 solver without a task in --tasks: other")
+        .err("note: 1 solver left out, because a solver takes one grid or (S, I, C): two_aa11");
     let quiet = folder
         .batt(&["run", "s.py", "--tasks", "tasks", "-q"])
         .code(0);

@@ -115,14 +115,17 @@ fn without_answers_there_is_no_score() {
     let folder = folder();
     folder
         .batt(&["score", "submission.json", "--tasks", "open"])
-        .error("no test output is known here", "_solutions.json");
+        .error(
+            "none of these tasks has a known test output",
+            "_solutions.json",
+        );
     folder.write("half/a.json", task(1, true).to_string());
     folder.write("half/b.json", task(2, false).to_string());
     folder
         .batt(&["score", "submission.json", "--tasks", "half"])
         .code(1)
         .out("100.00 %  1 of 1 output right")
-        .out("1 task not scored, their outputs are not known: b\n");
+        .out("1 task not scored, because the test outputs are not known: b\n");
 }
 
 #[test]

@@ -294,7 +294,7 @@ fn answers_in_the_file_can_be_kept() {
     folder
         .batt(&keep)
         .code(0)
-        .err("no valid submission for these tasks");
+        .err("not a valid submission for these tasks");
     assert_eq!(
         submission(&folder, "s.json")["bb22"][0]["attempt_1"],
         json!([[0, 0], [0, 0]])
@@ -356,7 +356,7 @@ fn a_damaged_archive_is_an_error_and_nothing_is_written() {
     // A solver that cannot be parsed, and one that does not match its hash.
     for name in [b"hmirrxx", b"vmirror"] {
         folder.write("a.sqlite", replaced(b"hmirror(I)", name));
-        submit().error("a.sqlite: the archive is damaged", "go back to a copy");
+        submit().error("a.sqlite: the archive is damaged", "restore a copy");
         assert!(!folder.path("submission.json").exists());
     }
     // Damages every page but the first, one at a time.
@@ -365,7 +365,7 @@ fn a_damaged_archive_is_an_error_and_nothing_is_written() {
         let mut bytes = good.clone();
         bytes[at..at + 600].fill(0x5a);
         folder.write("a.sqlite", bytes);
-        submit().error("a.sqlite", "go back to a copy");
+        submit().error("a.sqlite", "restore a copy");
         assert!(!folder.path("submission.json").exists());
     }
     folder.write("a.sqlite", good);

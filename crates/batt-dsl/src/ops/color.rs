@@ -28,7 +28,7 @@ op! {
     /// The most frequent colour.
     ///
     /// If several colours are equally frequent, the first one in the iteration order of the set of
-    /// colours is returned. Fails when there are none.
+    /// colours counts. Fails when there are none.
     pub mostcolor(element: Element) -> Integer;
     ordered "several colours that are equally frequent";
     example "mostcolor(((1, 2), (2, 3)))" => "2";
@@ -40,7 +40,7 @@ op! {
     /// The rarest colour.
     ///
     /// If several colours are equally rare, the first one in the iteration order of the set of
-    /// colours is returned. Fails when there are none.
+    /// colours counts. Fails when there are none.
     pub leastcolor(element: Element) -> Integer;
     ordered "several colours that are equally rare";
     example "leastcolor(((1, 2), (2, 2)))" => "1";

@@ -188,7 +188,7 @@ op! {
     ///
     /// The result is of the container's kind. Fails when a value is not a container.
     pub mapply(function: Callable, container: ContainerContainer) -> FrozenSet;
-    ordered "a tuple, on whose elements the function gives sets of several elements";
+    ordered "a tuple whose elements the function maps to sets of several elements";
     frames 3;
     example "mapply(lbind(repeat, SEVEN), (1, 2))" => "(7, 7, 7)";
     fails "mapply(double, (1, 2))";

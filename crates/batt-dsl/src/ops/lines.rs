@@ -255,11 +255,11 @@ fn connect_pairs<'r>(run: &mut Run<'r>, a: IntPair, b: IntPair) -> Outcome<Value
 const SHOT: i16 = 42;
 
 op! {
-    /// The line that starts at a location and ends 42 times the direction away.
+    /// The line that starts at a location and is 42 times the direction long.
     ///
-    /// Both ends are included. The direction `(0, 0)` gives only the start, and a direction that is
+    /// The start is included. The direction `(0, 0)` gives only the start. A direction that is
     /// neither straight nor exactly diagonal gives the empty set. Fails unless the start is a pair
-    /// of integers and the direction begins with two integers.
+    /// of integers and the direction begins with two.
     pub shoot(start: Pair, direction: Pair) -> Indices;
     example "size(shoot(ORIGIN, DOWN))" => "43";
     fails "shoot(ORIGIN, THREE)";
@@ -489,9 +489,9 @@ op! {
 op! {
     /// The outline one step inside the bounding box of a patch.
     ///
-    /// A box of one row has no inside, so the outline reaches one row above and one row below it;
-    /// likewise for one column. A single location gives what `outbox` gives. Fails for an empty
-    /// patch.
+    /// A box one row high has no inside. Its outline has the rows above and below it. Likewise, the
+    /// outline of a box one column wide has the columns beside it. A single location gives the
+    /// result of `outbox`. Fails for an empty patch.
     pub inbox(patch: Patch) -> Indices;
     example "inbox(connect(ORIGIN, TWO_BY_TWO))" => "frozenset({(1, 1)})";
     fails "inbox(())";

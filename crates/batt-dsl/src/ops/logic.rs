@@ -89,8 +89,8 @@ op! {
 op! {
     /// One of two values: the first if the condition counts as true, otherwise the second.
     ///
-    /// Both values have been computed before the call, so a failure of either is not avoided. The
-    /// call itself never fails.
+    /// Both values are computed before the call, so the call does not avoid a failure of either.
+    /// The call itself never fails.
     pub branch(condition: Boolean, a: Any, b: Any) -> Any;
     example "branch(F, ONE, TWO)" => "2";
     |run| { Ok(if run.truth(condition) { a } else { b }) }

@@ -260,8 +260,8 @@ fn by_column<'r>(
 op! {
     /// The upper left corner of the bounding box of a patch.
     ///
-    /// An empty patch gives the empty tuple. A grid of two or more columns is taken for a
-    /// collection of locations and gives the smallest number of every column.
+    /// An empty patch gives the empty tuple. A grid of two or more columns is read as a collection
+    /// of locations and gives the smallest number of every column.
     pub ulcorner(patch: Patch) -> Pair;
     example "ulcorner(connect((1, 4), (3, 2)))" => "(1, 2)";
     fails "ulcorner(THREE)";
@@ -306,8 +306,8 @@ op! {
 op! {
     /// The lower right corner of the bounding box of a patch.
     ///
-    /// An empty patch gives the empty tuple. A grid of two or more columns is taken for a
-    /// collection of locations and gives the largest number of every column.
+    /// An empty patch gives the empty tuple. A grid of two or more columns is read as a collection
+    /// of locations and gives the largest number of every column.
     pub lrcorner(patch: Patch) -> Pair;
     example "lrcorner(connect((1, 4), (3, 2)))" => "(3, 4)";
     fails "lrcorner(THREE)";
@@ -453,8 +453,8 @@ op! {
 op! {
     /// Whether a patch is a horizontal line: one row without gaps.
     ///
-    /// False for an empty patch, and for an object with two colours at one location. True for a
-    /// grid only if it is a single cell.
+    /// False for an empty patch, and for an object with two colours at one location. The only grid
+    /// that is a horizontal line is a single cell.
     pub hline(patch: Patch) -> Boolean;
     example "hline(connect(ORIGIN, (0, 3)))" => "True";
     fails "hline(THREE)";
@@ -896,10 +896,10 @@ pub(super) const MAX_MOVES: u32 = 42;
 op! {
     /// The vector that moves a patch until it touches another.
     ///
-    /// The patches move together vertically if they have a column in common, otherwise
-    /// horizontally, in the direction of their centres (up or left if equal). Patches that touch
-    /// already give `(0, 0)`; overlapping patches move on until they only touch. The search ends
-    /// after 42 steps. Fails if a patch is empty.
+    /// The first patch moves towards the other: vertically if they have a column in common,
+    /// otherwise horizontally, and up or left if their centres are equal. Patches that already
+    /// touch give `(0, 0)`. Overlapping patches move until they only touch. The search ends after
+    /// 42 steps. Fails if a patch is empty.
     pub gravitate(source: Patch, destination: Patch) -> Pair;
     example "gravitate(initset(ORIGIN), initset((5, 0)))" => "(4, 0)";
     fails "gravitate(initset(ORIGIN), ())";

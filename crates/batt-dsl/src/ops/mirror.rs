@@ -29,7 +29,7 @@ pub(super) const OPS: &[&Op] = &[
 op! {
     /// The mirror image, top to bottom.
     ///
-    /// Any tuple is taken for a grid and reversed. A patch is mirrored inside its bounding box.
+    /// Any tuple is treated as a grid and reversed. A patch is mirrored inside its bounding box.
     /// Fails for an empty set.
     #[inline(always)]
     pub hmirror(piece: Piece) -> Piece;
@@ -74,7 +74,7 @@ fn hmirror_general<'r>(run: &mut Run<'r>, piece: Value<'r>) -> Returned<'r> {
 op! {
     /// The mirror image, left to right.
     ///
-    /// Any tuple is taken for a grid and its rows are reversed. A patch is mirrored inside its
+    /// Any tuple is treated as a grid and its rows are reversed. A patch is mirrored inside its
     /// bounding box. Fails for an empty set, and for a row that is not a tuple.
     pub vmirror(piece: Piece) -> Piece;
     example "vmirror(((1, 2), (3, 4)))" => "((2, 1), (4, 3))";
@@ -106,8 +106,8 @@ op! {
 op! {
     /// The mirror image along the main diagonal: rows become columns.
     ///
-    /// Any tuple is taken for a grid; rows of unequal length are cut to the shortest. A patch keeps
-    /// the upper left corner of its bounding box. Fails for an empty set.
+    /// Any tuple is treated as a grid; rows of unequal length are cut to the shortest. A patch
+    /// keeps the upper left corner of its bounding box. Fails for an empty set.
     pub dmirror(piece: Piece) -> Piece;
     example "dmirror(((1, 2), (3, 4)))" => "((1, 3), (2, 4))";
     fails "dmirror((1, 2))";
@@ -141,7 +141,7 @@ op! {
 op! {
     /// The mirror image along the other diagonal, from lower left to upper right.
     ///
-    /// Any tuple is taken for a grid; rows of unequal length lose their beginning, down to the
+    /// Any tuple is treated as a grid; rows of unequal length lose their beginning, down to the
     /// shortest. Fails for an empty set, and for a row that is not a tuple.
     pub cmirror(piece: Piece) -> Piece;
     example "cmirror(((1, 2), (3, 4)))" => "((4, 2), (3, 1))";

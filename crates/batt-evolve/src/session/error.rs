@@ -32,11 +32,11 @@ pub enum EvolveError {
         /// The number of tasks that have solvers.
         solved: usize,
     },
-    /// A run should be resumed, but no archive is named.
-    #[error("there is no archive to go on with")]
+    /// A run is to be resumed, but no archive is named.
+    #[error("there is no archive to resume from")]
     NoArchive,
     /// A checkpoint cannot be read.
-    #[error("cannot go on with run {run} of {}: {source}", path.display())]
+    #[error("cannot resume run {run} of {}: {source}", path.display())]
     Checkpoint {
         /// The archive.
         path: PathBuf,
@@ -48,8 +48,8 @@ pub enum EvolveError {
     /// The archive cannot be opened or read.
     #[error(transparent)]
     Archive(#[from] ArchiveError),
-    /// The archive can no longer be written. Everything saved before is intact.
-    #[error("{0} (what was found last could not be saved; what was saved before is in order)")]
+    /// The archive cannot be written any more. Everything saved before is intact.
+    #[error("{0} (the last solvers found could not be saved; all earlier saves are intact)")]
     Unsaved(ArchiveError),
     /// The system cannot start the thread that saves.
     #[error("cannot start the thread that saves: {0}")]
@@ -76,7 +76,7 @@ impl EvolveError {
             }
             EvolveError::NoArchive => "name it with --archive FILE".to_owned(),
             EvolveError::Checkpoint { .. } => {
-                "leave --resume out: the solvers of the archive are used all the same".to_owned()
+                "leave --resume out: evolution still uses the solvers of the archive".to_owned()
             }
             EvolveError::Archive(error) | EvolveError::Unsaved(error) => error.hint().to_string(),
             EvolveError::NoSaveThread(_) => {

@@ -140,8 +140,8 @@ impl Saver {
                 }
                 Err(error) if error.is_busy() && busy < ATTEMPTS => {
                     busy += 1;
-                    let text = format!("{error}; what was found is saved later");
-                    // If the receiver is gone, the run has ended.
+                    let text = format!("{error}; the solvers found will be saved later");
+                    // A receiver that is gone has ended already.
                     let _ = replies.send(SaveReply::Delayed(text));
                 }
                 Err(error) => return SaveReply::Failed(EvolveError::Unsaved(error)),

@@ -25,7 +25,7 @@ impl FromStr for Weights {
             let (name, weight) = (name.trim(), weight.trim());
             let weight: f64 = match weight.parse() {
                 Ok(weight) if (0.0..=1e6).contains(&weight) => weight,
-                _ => return Err(format!("{name}={weight}: write a weight from 0 up")),
+                _ => return Err(format!("{name}={weight}: write a weight, 0 or more")),
             };
             let place = match MutationKind::named(name) {
                 Some(kind) => &mut given[kind.index()],
@@ -33,7 +33,7 @@ impl FromStr for Weights {
                 None => return Err(unknown_kind(name)),
             };
             if place.replace(weight).is_some() {
-                return Err(format!("{name} is there twice"));
+                return Err(format!("{name} is given twice"));
             }
         }
         let weights = MutationKind::ALL.map(|kind| {

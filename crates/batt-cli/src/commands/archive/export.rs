@@ -18,10 +18,11 @@ use crate::ui::{Ui, counted, stdout};
 /// Write solvers to a file that Python can run
 #[derive(Args)]
 #[command(after_help = "\
-The best solver of a task is the function solve_<task>, the others are solve2_<task>, solve3_<task> and so on. The file
-imports dsl and constants, as solver files of arc-dsl do, and runs there: put it in place of solvers.py.
+The best solver of a task becomes the function solve_<task>. The others become solve2_<task>,
+solve3_<task> and so on. The file imports dsl and constants and runs in arc-dsl: put it in place of
+solvers.py.
 
-A file is of one dialect. Without --dialect that is the one of most solvers.
+A file has one dialect. Without --dialect, that is the dialect of most solvers.
 
 Examples:
   batt archive export --best -o solvers.py
@@ -29,15 +30,15 @@ Examples:
   batt archive export --best --solved | batt run /dev/stdin --tasks data/training
   batt archive export --dialect tokpidjin -o tokpidjin.py")]
 pub struct ExportArgs {
-    /// Only this task; may be given several times
+    /// Export only solvers of this task; may be given several times
     #[arg(long = "task", value_name = "ID")]
     tasks: Vec<String>,
 
-    /// Only the best solver of each task
+    /// Export only the best solver of each task
     #[arg(long)]
     best: bool,
 
-    /// Only solvers that solve all demonstrations
+    /// Export only solvers that solve all demonstrations
     #[arg(long)]
     solved: bool,
 
@@ -68,12 +69,12 @@ pub fn main(args: &ExportArgs, archive: &Archive, ui: &Ui) -> Result<Exit> {
     if solvers.is_empty() {
         return Err(advised(
             format_args!("{} has no such solver", archive.path().display()),
-            "`batt archive ls` lists what there is",
+            "`batt archive ls` lists the tasks",
         ));
     }
     if export.other_dialect > 0 {
         ui.note(format_args!(
-            "{} of another dialect left out; --dialect chooses",
+            "{} of another dialect left out; --dialect selects the dialect",
             counted(export.other_dialect, "solver")
         ));
     }
@@ -91,7 +92,7 @@ pub fn main(args: &ExportArgs, archive: &Archive, ui: &Ui) -> Result<Exit> {
     let with_samples = solvers.iter().filter(|(_, p)| p.params().len() > 1).count();
     if export.dialect != Dialect::Tokpidjin && with_samples > 0 {
         ui.note(format_args!(
-            "{} take (S, I, C): arc-dsl itself gives its solvers the input alone",
+            "arc-dsl gives a solver only the input, so it cannot run {} with the parameters (S, I, C)",
             counted(with_samples, "solver")
         ));
     }

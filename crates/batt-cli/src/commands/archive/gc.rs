@@ -11,20 +11,20 @@ use super::at_least_one;
 use crate::cli::Exit;
 use crate::ui::{Ui, counted, grouped, stdout};
 
-/// Remove solvers and scores that are no longer needed, and compact the file
+/// Remove solvers that are no longer needed, and shrink the file
 #[derive(Args)]
 #[command(after_help = "\
-A solver without a score is removed if none with a score descends from it. --keep removes scores first,
---ancestors forgets lineage. --check looks at the pages of the file, and at every solver, score and
-checkpoint. If something is damaged or cannot be true, it is printed, nothing is removed, and the exit
-code is 1.
+A solver without a score is removed if none of its descendants has a score. --keep first removes
+the scores of all but the best solvers. --ancestors removes older ancestors. --check first checks
+the pages of the file and every solver, score and checkpoint. If it finds damage or impossible
+values, it prints them, removes nothing, and exits with 1.
 
 Examples:
   batt archive gc
   batt archive gc --check
   batt archive gc --keep 8 --ancestors 3")]
 pub struct GcArgs {
-    /// Keep only the best N of each task [default: all]
+    /// Keep only the best N solvers of each task [default: all]
     #[arg(long, value_name = "N", value_parser = at_least_one)]
     keep: Option<usize>,
 
@@ -49,13 +49,13 @@ pub fn main(args: &GcArgs, archive: &mut Archive, ui: &Ui) -> Result<Exit> {
         if !findings.is_empty() {
             report(&mut out, &findings, args.json)?;
             ui.note(format_args!(
-                "{} is damaged, and nothing was removed; go back to a copy, or save what can be read: \
+                "{} is damaged, and nothing was removed; restore a copy, or recover the readable part: \
                  sqlite3 OLD .recover | sqlite3 NEW",
                 archive.path().display()
             ));
             return Ok(Exit::Findings);
         }
-        ui.note(format_args!("{} is in order", archive.path().display()));
+        ui.note(format_args!("{} has no damage", archive.path().display()));
     }
     let options = GcOptions {
         retention: args.keep.map(|per_task| Retention::Best { per_task }),
@@ -63,7 +63,7 @@ pub fn main(args: &GcArgs, archive: &mut Archive, ui: &Ui) -> Result<Exit> {
     };
     let done = archive.gc(&options).map_err(batt::Error::from)?;
     if !done.shrunk {
-        ui.warn("the file could not be made smaller: another process is writing, or the disk has no room for a copy");
+        ui.warn("the file could not be shrunk: another process is writing, or the disk has no room for a copy");
     }
     if args.json {
         let json = json!({

@@ -16,16 +16,18 @@ use crate::interrupt;
 use crate::solvers::{open_solvers, open_tasks};
 use crate::ui::{Ui, counted, grouped, stdout};
 
-/// Try solvers from files on their tasks, and save them
+/// Add solvers from files
 #[derive(Args)]
 #[command(
     group(ArgGroup::new("from").required(true).args(["files", "original"])),
     after_help = "\
-A function named <anything>_<task id> is run on the demonstrations of that task and kept with the score it gets.
+A function named <anything>_<task id> runs on the demonstrations of that task and is kept with its
+score.
 
---original takes the folder of the original system, with solver_dir/solve_<task>/<score>/<time>/<md5>.py and
-solver_md5/<md5>.py. Its links are not followed: the files of solver_md5 are read. Its scores are not used, since
-they count tests as well: every solver is run.
+--original reads the folder of the original system, with
+solver_dir/solve_<task>/<score>/<time>/<md5>.py and solver_md5/<md5>.py. Links are not followed:
+the solvers come from solver_md5. The original scores are not used, because they also count tests:
+every solver runs again.
 
 Examples:
   batt archive import solvers.py --tasks data/training
@@ -100,7 +102,7 @@ pub fn main(args: &ImportArgs, path: &Path, ui: &Ui) -> Result<Exit> {
     } else {
         writeln!(
             out,
-            "tried {}: {} {} all demonstrations, {} {} on one; {} kept, {} known, {} refused",
+            "tried {}: {} {} all demonstrations, {} {} on some; {} kept, {} known, {} refused",
             counted(report.tried, "solver"),
             grouped(report.solving),
             if report.solving == 1 {
@@ -130,7 +132,7 @@ fn from_files(args: &ImportArgs, tasks: &Tasks, ui: &Ui) -> Result<(Import, bool
         ui.mention(what, &names.iter().map(String::as_str).collect::<Vec<_>>());
     };
     mention(
-        "left out, not a function of one grid or of (S, I, C)",
+        "left out, because a solver takes one grid or (S, I, C)",
         import.not_solvers(),
     );
     if import.is_empty() {
@@ -139,10 +141,10 @@ fn from_files(args: &ImportArgs, tasks: &Tasks, ui: &Ui) -> Result<(Import, bool
                 "no solver has a task among these {}",
                 counted(tasks.len(), "task")
             ),
-            "a solver is matched by name, <anything>_<task id>",
+            "name a solver after its task, <anything>_<task id>",
         ));
     }
-    mention("without a task here", import.without_task());
+    mention("without a task in --tasks", import.without_task());
     Ok((import, solvers.is_clean()))
 }
 
@@ -157,7 +159,7 @@ fn original(folder: &Path, tasks: &Tasks, ui: &Ui) -> Result<(Import, bool)> {
                 folder.display(),
                 counted(tasks.len(), "task")
             ),
-            "check that the tasks are those the solvers were made for, and that solver_md5 is there",
+            "check that the tasks are those of the solvers, and that solver_md5 exists",
         ));
     }
     Ok((import, skips.is_complete()))
@@ -175,7 +177,9 @@ fn say(skips: &OriginalSkips, ui: &Ui) {
     }
     if skips.names > 0 {
         let count = counted(skips.names, "name");
-        ui.note(format_args!("{count} that the original does not make"));
+        ui.note(format_args!(
+            "{count} skipped: the original system does not write such names"
+        ));
     }
     if skips.missing > 0 {
         let count = counted(skips.missing, "link");
@@ -184,7 +188,7 @@ fn say(skips: &OriginalSkips, ui: &Ui) {
     if skips.unreadable > 0 {
         let count = counted(skips.unreadable, "file");
         ui.warn(format_args!(
-            "{count} left out: not one function of (S, I, C) in tokpidjin"
+            "{count} left out: each must have one function of (S, I, C) in tokpidjin"
         ));
     }
 }

@@ -15,7 +15,7 @@ use crate::ui::stdout;
 /// Show the ancestors of a solver as a tree
 #[derive(Args)]
 #[command(after_help = "\
-Each line is a solver with how it was made; below it, indented, the solvers it was made from.
+Each line names a solver and the change that made it. The indented lines below it are its parents.
 
 Examples:
   batt archive lineage 4f1a09c2
@@ -68,12 +68,12 @@ pub fn main(args: &LineageArgs, archive: &Archive) -> Result<Exit> {
 fn line(ancestor: &Ancestor, depth: usize) -> String {
     let hash = short(&ancestor.hash);
     let Some(solver) = &ancestor.solver else {
-        return format!("{hash}  not kept");
+        return format!("{hash}  not in the archive");
     };
     let more = match (ancestor.repeated, solver.parents.is_empty()) {
         (_, true) => "",
-        (true, false) => "  (its parents stand elsewhere in the tree)",
-        (false, false) if ancestor.depth >= depth => "  (--depth shows its parents)",
+        (true, false) => "  (its parents are elsewhere in the tree)",
+        (false, false) if ancestor.depth >= depth => "  (a larger --depth shows its parents)",
         (false, false) => "",
     };
     format!("{hash}  {}{more}", solver.mutation)

@@ -14,11 +14,12 @@ use crate::cli::Exit;
 use crate::error::advised;
 use crate::ui::{Ui, counted, grouped, stdout};
 
-/// Add the contents of other archives
+/// Add the solvers of other archives
 #[derive(Args)]
 #[command(after_help = "\
-Solvers, scores, lineage and runs are added; of each task the best are kept. The archive is made if it is not there.
-Merging again changes nothing. Each of the others is added as a whole, or not at all.
+The command adds solvers, scores, lineage and runs, and keeps the best solvers of each task. It
+creates the archive if it does not exist. Merging again changes nothing. Each archive is added
+completely or not at all.
 
 Examples:
   batt archive merge other.sqlite
@@ -81,7 +82,7 @@ pub fn main(args: &MergeArgs, path: &Path, ui: &Ui) -> Result<Exit> {
         } else {
             writeln!(
                 out,
-                "{name}: {} of {} kept, {} new, {} made room",
+                "{name}: {} of {} kept, {} new, {} removed to make room",
                 grouped(kept),
                 counted(scores, "score"),
                 counted(solvers, "solver"),
@@ -91,7 +92,7 @@ pub fn main(args: &MergeArgs, path: &Path, ui: &Ui) -> Result<Exit> {
         out.flush()?;
     }
     if refused > 0 {
-        ui.note("scores that were not kept are there already, or there are better ones");
+        ui.note("a score is not kept if the archive has it already, or has better ones");
     }
     Ok(Exit::Good)
 }

@@ -22,18 +22,18 @@ use crate::cli::Exit;
 use crate::error::advised;
 use crate::ui::Ui;
 
-/// Inspect archived solvers, and import or export them
+/// Show archived solvers, and move solvers in and out
 #[derive(Args)]
 #[command(after_help = "\
-An archive is one SQLite file with solvers, where they come from, and how well they do on which task.
-Several processes can use one at the same time. Beside an open archive FILE lie FILE-wal and FILE-shm,
-which belong to it.
+An archive is one SQLite file with solvers, their origin, and their score on each task. Several
+processes can use it at the same time. While an archive FILE is open, FILE-wal and FILE-shm belong
+to it.
 
 Examples:
   batt archive import solvers.py --tasks data/training     fill an archive
-  batt archive ls                                          what there is for which task
-  batt archive show 1673c3ec --tasks data/training         the best solver of a task, with pictures
-  batt archive export --best -o best.py                    solvers that Python can run
+  batt archive ls                                          list its tasks
+  batt archive show 1673c3ec --tasks data/training         show the best solver, with pictures
+  batt archive export --best -o best.py                    write solvers that Python can run
   batt archive merge other.sqlite --archive all.sqlite")]
 pub struct ArchiveArgs {
     /// The archive
@@ -87,16 +87,16 @@ struct Keep {
     #[arg(long, value_name = "N", default_value_t = 32, value_parser = at_least_one)]
     keep: usize,
 
-    /// The rule that selects them: the best, or the rule of the original system
+    /// Which solvers to keep
     #[arg(long, value_name = "RULE", default_value = "best")]
     retention: Rule,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 enum Rule {
-    /// The best scores, and a diverse selection among equals
+    /// The best by score; of equal ones, those that differ most
     Best,
-    /// At most N+1; the worst is displaced by a solver of as many demonstrations
+    /// The original system's rule: the worst solver makes room, unless the new one solves fewer demonstrations
     Original,
 }
 
@@ -115,7 +115,7 @@ impl Keep {
 
 fn at_least_one(text: &str) -> Result<usize, String> {
     match text.parse() {
-        Ok(0) | Err(_) => Err("write a number, 1 or more".to_owned()),
+        Ok(0) | Err(_) => Err("write a whole number, 1 or more".to_owned()),
         Ok(n) => Ok(n),
     }
 }

@@ -17,11 +17,11 @@ use crate::error::advised;
 use crate::solvers::open_tasks;
 use crate::ui::{STRONG, Ui, counted, grouped, name, stdout, table, table_text};
 
-/// Show a solver: its source, its scores, its parents, and its outputs
+/// Show a solver: source, scores, origin and outputs
 #[derive(Args)]
 #[command(after_help = "\
-A task stands for its best solver. With --tasks the solver is run on the demonstrations: input, expected
-output, what it gives, and where that is wrong.
+A task stands for its best solver. With --tasks, the solver runs on the demonstrations. Each
+picture shows the input, the expected output, the solver's output, and its wrong cells.
 
 Examples:
   batt archive show 1673c3ec
@@ -33,7 +33,7 @@ pub struct ShowArgs {
     #[arg(value_name = "HASH|TASK")]
     name: String,
 
-    /// A folder of tasks, a task file, or a Kaggle challenges file: draw the solver's outputs
+    /// Draw the solver's outputs for these tasks: a folder, a task file, or a Kaggle challenges file
     #[arg(long, value_name = "PATH", conflicts_with = "json")]
     tasks: Option<PathBuf>,
 
@@ -55,7 +55,7 @@ pub fn main(args: &ShowArgs, archive: &Archive, ui: &Ui) -> Result<Exit> {
     let Some(solver) = archive.solver(&hash).map_err(batt::Error::from)? else {
         return Err(advised(
             format_args!("solver {hash} has just been removed"),
-            "another process changes the archive: try again",
+            "another process is changing the archive: try again",
         ));
     };
     let mut entries = archive.entries_of(&hash).map_err(batt::Error::from)?;
@@ -100,7 +100,10 @@ fn write_solver(out: &mut impl Write, solver: &ArchivedSolver, ui: &Ui) -> Resul
 
 fn write_scores(out: &mut impl Write, entries: &[ArchiveEntry]) -> Result<()> {
     if entries.is_empty() {
-        writeln!(out, "no score: it is kept because others descend from it")?;
+        writeln!(
+            out,
+            "no score: the archive keeps the solver for its descendants"
+        )?;
         return Ok(());
     }
     let mut rows = table(
@@ -139,14 +142,14 @@ fn draw(
     let mut tasks: Vec<&Task> = entries.iter().filter_map(|e| data.get(&e.task)).collect();
     tasks.dedup_by_key(|task| &task.id);
     if tasks.is_empty() {
-        ui.note("none of its tasks is there to draw");
+        ui.note("nothing to draw: --tasks has none of the solver's tasks");
     }
     for task in tasks.iter().take(DRAWN) {
         let hash = format!("{:016x}", task.content_hash());
         let mut versions = entries.iter().filter(|entry| entry.task == task.id);
         if versions.all(|entry| entry.task_hash != hash) {
             ui.note(format_args!(
-                "task {} has changed since the solver was tried on it",
+                "task {} has changed since the solver was scored",
                 task.id
             ));
         }

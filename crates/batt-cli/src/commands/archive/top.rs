@@ -15,14 +15,15 @@ use crate::ui::{Ui, grouped, name, stdout, table, table_text};
 /// List the best solvers, of all tasks or of one
 #[derive(Args)]
 #[command(after_help = "\
-Without --task the first are those that solve the most tasks: parts of them may help elsewhere.
+Without --task, solvers that solve the most tasks come first. Parts of them may help with other
+tasks.
 
 Examples:
   batt archive top
   batt archive top 50 --json
   batt archive top 5 --task 1673c3ec")]
 pub struct TopArgs {
-    /// The number of solvers to list
+    /// Number of solvers to list
     #[arg(value_name = "N", default_value_t = 10)]
     count: usize,
 

@@ -19,15 +19,15 @@ use crate::ui::{Ui, stdout};
 /// Measure throughput on cores, on devices or in comparison with Python
 #[derive(Args)]
 #[command(after_help = "\
-Without options the built-in solvers run on their puzzles, on one core and on all. --solvers and
---tasks name others; each solver runs on the task it is named after.
+Without options, the built-in solvers run on their puzzles, on one core and on all cores. --solvers
+and --tasks select others; each solver runs on the task it is named after.
 
 With --device, every solver also runs on every input, on the device and on all cores, and all
 results are compared.
 
-With --against, the solvers of an arc-dsl checkout run on the inputs of their tasks, by Python and
-by batt in turns, on one core each. Only the call of a solver is timed; the median of several
-rounds counts. All answers are compared. The exit code is 1 if results differ.
+With --against, Python and batt take turns at running the solvers of an arc-dsl checkout on the
+inputs of their tasks, on one core each. Only the call of a solver is timed, and the median of
+several rounds counts. All answers are compared. The exit code is 1 if results differ.
 
 Examples:
   batt bench
@@ -40,11 +40,11 @@ pub struct BenchArgs {
     #[arg(long, value_name = "FILE", num_args = 1.., conflicts_with = "against")]
     solvers: Vec<PathBuf>,
 
-    /// The tasks to run on [default: the built-in puzzles; with --against DIR/../data/training]
+    /// The tasks to run on [default: the built-in puzzles; with --against DIR, DIR/../data/training]
     #[arg(long, value_name = "PATH")]
     tasks: Option<PathBuf>,
 
-    /// Also measure every solver on every input on a device
+    /// Also measure every solver on every input, on a device
     #[arg(long, value_name = DeviceChoice::FORMS, conflicts_with = "against")]
     device: Option<DeviceChoice>,
 
@@ -56,7 +56,7 @@ pub struct BenchArgs {
     #[arg(long, value_name = "PATH", requires = "against")]
     python: Option<PathBuf>,
 
-    /// About how long to measure, in seconds [default: 4; with --against 60]
+    /// Seconds to measure, approximately [default: 4; with --against, 60]
     #[arg(long, value_name = "S", value_parser = seconds)]
     seconds: Option<f64>,
 

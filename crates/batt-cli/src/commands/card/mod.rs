@@ -19,19 +19,20 @@ use crate::ui::{Ui, counted, stdout};
 /// Merge many solvers into one program, a batt
 #[derive(Args)]
 #[command(after_help = "\
-Every function of the solver files is a donor. A step that several donors share is made once; calls
-of known closures are resolved, calls of constants are computed, and steps are dropped that no donor
-needs and that cannot fail. No answer changes. The JSON file beside FILE says which steps belong to
+Every function of the solver files is a donor. A step that several donors share becomes one step.
+Calls of known closures are resolved, calls of constants are computed, and unneeded steps that
+cannot fail are dropped. No answer changes. The JSON file beside FILE says which steps belong to
 which donor.
 
-A donor is named by its task: with --tasks, the task its name ends in; else what follows solve_,
-solver_ or verify_; else its whole name. A second solver of a task gets a number, as in 1673c3ec.2.
-Solvers take turns, a step each: with --tasks the one with the largest task first, those without a
-task last, else as given. The same arguments always write the same file.
+A donor is named by its task. With --tasks, that is the task that the function's name ends in.
+Otherwise it is the part after solve_, solver_ or verify_, or else the whole name. A second solver
+of a task gets a number, as in 1673c3ec.2. Solvers take turns, one step each. With --tasks, the
+solver of the largest task goes first, and solvers without a task go last. Without --tasks, solvers
+go in the order of the files. The same arguments always write the same file.
 
-With --mutants, solvers are also changed by chance, in turns: other constants, primitives, arguments
-or functions of a type that fits, calls put in or taken out, values of another solver. Those of
-1673c3ec are called 1673c3ec.m1, 1673c3ec.m2 and so on.
+--mutants adds randomly changed solvers: another constant, primitive, argument or function of a
+fitting type, an added or removed call, a value of another solver. Mutants of 1673c3ec are called
+1673c3ec.m1, 1673c3ec.m2 and so on.
 
 Differs compare the input and every candidate with the known output. Four are built in.
 
@@ -47,11 +48,11 @@ pub struct CardArgs {
     #[arg(required = true, value_name = "SOLVERS")]
     files: Vec<PathBuf>,
 
-    /// Write the batt to a file and its JSON form beside it, or print it with -
+    /// Write the batt to a file, and its JSON form beside it; - prints the batt
     #[arg(short, long, value_name = "FILE|-")]
     output: PathBuf,
 
-    /// The tasks of the solvers; the solver of the largest task is merged first
+    /// The tasks of the solvers; the solver of the largest task goes first
     #[arg(long, value_name = "PATH")]
     tasks: Option<PathBuf>,
 
@@ -59,23 +60,23 @@ pub struct CardArgs {
     #[arg(long, value_name = "N")]
     count: Option<NonZeroUsize>,
 
-    /// Only the solvers of one task
+    /// Merge only the solvers of one task
     #[arg(long, value_name = "ID")]
     task: Option<String>,
 
-    /// Add this many mutants of the drawn solvers, with random, well-typed changes as in evolution
+    /// Add this many mutants: copies of the solvers with random changes that fit the types
     #[arg(long, value_name = "N")]
     mutants: Option<NonZeroUsize>,
 
-    /// The seed of --count and --mutants; the same seed gives the same solvers
+    /// Seed of the random choices of --count and --mutants
     #[arg(long, value_name = "N", default_value_t = 0)]
     seed: u64,
 
-    /// More differs, which are functions of (S, I, C), in addition to the built-in ones
+    /// Files with more differs, functions of (S, I, C), after the built-in ones
     #[arg(long, value_name = "FILE")]
     differs: Vec<PathBuf>,
 
-    /// Use no differs
+    /// Add no differs
     #[arg(long, conflicts_with = "differs")]
     no_differs: bool,
 
@@ -83,7 +84,7 @@ pub struct CardArgs {
     #[arg(long, conflicts_with = "guarded")]
     plain: bool,
 
-    /// Write steps that fall back to a default if they fail [default for tokpidjin]
+    /// Write steps that take a default value if they fail [default for tokpidjin]
     #[arg(long)]
     guarded: bool,
 
@@ -145,8 +146,11 @@ pub fn main(args: &CardArgs, ui: &Ui) -> Result<Exit> {
         let names: Vec<&str> = names.iter().map(String::as_str).collect();
         ui.mention(what, &names);
     };
-    mention("without a task here", &pool.without_task);
-    mention("of a task that has one already", &pool.renamed);
+    mention("without a task in --tasks", &pool.without_task);
+    mention(
+        "got a number, because the task has another solver",
+        &pool.renamed,
+    );
     let complete = pool.left_out.is_empty();
     let count = args.count.map(NonZeroUsize::get);
     let mut donors = pool.pick(args.task.as_deref(), count, args.seed)?;

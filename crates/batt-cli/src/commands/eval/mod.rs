@@ -73,7 +73,7 @@ pub fn main(args: &EvalArgs, ui: &Ui) -> Result<Exit> {
         (None, None) => unreachable!("the command line asks for one of them"),
     };
     if args.grid.is_some() && solver.roles().contains(&ParamRole::Samples) {
-        ui.note("a grid alone has no demonstrations, so S is empty; name a task to have some");
+        ui.note("a grid alone has no demonstrations, so S is empty; --task gives the solver those of a task");
     }
     let limits = args.options.limits();
     let result = solver.run_on(&input.run, &limits);
@@ -121,8 +121,8 @@ fn choose<'s>(solvers: &'s Solvers, wanted: Option<&str>, ui: &Ui) -> Result<&'s
     if let Some(program) = file.program(wanted) {
         return Err(advised(
             format_args!("'{wanted}' takes ({})", program.params().join(", ")),
-            "a solver takes one grid, or those of S, I and C that it needs: the demonstrations, the \
-             input, and what to compare with, None here",
+            "a solver takes one grid, or some of S, I and C: the demonstrations, the input, and the grid \
+             to compare with, which is None here",
         ));
     }
     let about = |found: &&Diagnostic| found.function.as_deref() == Some(wanted);
@@ -132,9 +132,9 @@ fn choose<'s>(solvers: &'s Solvers, wanted: Option<&str>, ui: &Ui) -> Result<&'s
     }
     let names = file.programs.iter().map(|program| program.name());
     let hint = match nearest(wanted, names) {
-        _ if !broken.is_empty() => "correct what is reported above".to_owned(),
+        _ if !broken.is_empty() => "correct the errors reported above".to_owned(),
         Some(near) => format!("did you mean '{near}'?"),
-        None => format!("`batt check {file_name}` says what the file holds"),
+        None => format!("`batt check {file_name}` lists what is wrong with the file"),
     };
     Err(advised(
         format_args!("{file_name} has no solver '{wanted}' that can run"),

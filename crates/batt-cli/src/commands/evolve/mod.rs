@@ -26,16 +26,19 @@ use crate::ui::{Ui, counted, stdout};
 /// Breed new solvers from old ones, and keep the best
 #[derive(Args)]
 #[command(after_help = "\
-Solvers are changed, run on the demonstrations of every task, and the best of each task bred again. What is
-found is saved in an archive as it is found: the command can be ended at any moment, and goes on with
---resume. The tests of a task are never looked at; with --report-tests they are, at the very end.
+Evolution changes solvers, runs the new programs on the demonstrations of every task, keeps the
+best of each task, and repeats. It saves new solvers in an archive as it finds them, so the command
+can be ended at any moment, and --resume continues. It never reads the test outputs of a task,
+except at the very end with --report-tests.
 
-Without --tasks the embedded puzzles are evolved, with the solvers of 16 of them held out. They are chosen
-by --seed, and the report says how many were found again. Nothing is saved then without --archive.
+Without --tasks, evolution searches for solvers of 16 embedded puzzles, and learns from the solvers
+of the others. --seed selects the 16, and the report says how many got a solver. Without --archive,
+nothing is saved then.
 
-The same seed, data, archive and --generations give the same solvers, on any number of threads and any device.
-Kinds of change: constant, op, rewire, insert, remove, function, transplant, mate, assemble, adopt, colour,
-mirror. How often each is tried follows what pays, unless --weights says it.
+The same seed, data, archive and --generations give the same solvers, on any number of threads and
+any device. Kinds of change: constant, op, rewire, insert, remove, function, transplant, mate,
+assemble, adopt, colour, mirror. Kinds that lead to better programs are tried more often, unless
+--weights fixes the shares.
 
 Examples:
   batt evolve                                                   find solvers of embedded puzzles
@@ -52,23 +55,23 @@ pub struct EvolveArgs {
     #[arg(long, value_name = "FILE", num_args = 1..)]
     solvers: Vec<PathBuf>,
 
-    /// The archive for the solvers found [default: batt.sqlite; for embedded tasks, none]
+    /// Archive to save solvers in [default: batt.sqlite; none for the embedded tasks]
     #[arg(long, value_name = "FILE")]
     archive: Option<PathBuf>,
 
-    /// Resume the last run of the archive on the same tasks
+    /// Continue the last run of the archive on the same tasks
     #[arg(long)]
     resume: bool,
 
-    /// The time limit, such as 90s, 10m or 1h [default: 10m, or none with --generations]
+    /// How long to evolve, such as 90s, 10m or 1h [default: 10m; no limit with --generations]
     #[arg(long, value_name = "TIME", value_parser = duration::parse)]
     time: Option<Duration>,
 
-    /// The number of generations
+    /// End after this many generations
     #[arg(long, value_name = "N")]
     generations: Option<u64>,
 
-    /// The seed of all random choices [default: 0, or that of the resumed run]
+    /// Seed of the random choices [default: 0; with --resume, that of the run]
     #[arg(long, value_name = "N")]
     seed: Option<u64>,
 
@@ -76,23 +79,23 @@ pub struct EvolveArgs {
     #[arg(long, value_name = "ID", num_args = 1..)]
     task: Vec<String>,
 
-    /// Leave out the solvers of N tasks, chosen by the seed, and evolve only those tasks [default:
-    /// 16 for the embedded tasks, otherwise 0]
+    /// Remove the solvers of N tasks, chosen by the seed, and evolve only those tasks
+    /// [default: 16 for the embedded tasks, else 0]
     #[arg(long, value_name = "N")]
     hold_out: Option<usize>,
 
-    /// Report at the end whether the solutions are right on the tests
+    /// Report at the end which solvers are right on the tests
     #[arg(long)]
     report_tests: bool,
 
-    /// Where offspring run; auto uses devices if there are any and the work is large enough
+    /// Where offspring run; auto uses all GPUs if a generation has 500,000 runs or more
     #[arg(long, value_name = DeviceChoice::FORMS, default_value = "auto")]
     device: DeviceChoice,
 
     #[command(flatten)]
     jobs: Jobs,
 
-    /// The number of populations of each task, which exchange their best programs now and then
+    /// Populations of each task; they exchange their best every eight generations
     #[arg(long, value_name = "N", default_value = "1")]
     islands: NonZeroUsize,
 
@@ -100,20 +103,19 @@ pub struct EvolveArgs {
     #[arg(long, value_name = "N", default_value = "48")]
     population: NonZeroUsize,
 
-    /// The number of offspring of each population in a generation [default: 131,072 divided by the
-    /// populations, 1,024 to 8,192]
+    /// Offspring of each population in a generation [default: 131,072 divided by the populations]
     #[arg(long, value_name = "N")]
     offspring: Option<NonZeroUsize>,
 
-    /// Fixed weights of the kinds of mutation, such as constant=2,op=1,others=0.5
+    /// Fixed shares of the kinds of change: constant=2,op=1,others=0.5
     #[arg(long, value_name = "KIND=W,...")]
     weights: Option<Weights>,
 
-    /// More differs, which are functions of (S, I, C), for the closeness of outputs
+    /// Files with more differs, functions of (S, I, C), which measure the closeness of outputs
     #[arg(long, value_name = "FILE", num_args = 1..)]
     differs: Vec<PathBuf>,
 
-    /// The number of solvers the archive keeps for a task; original uses the original system's rule
+    /// Solvers that the archive keeps for a task; original applies the original system's rule
     #[arg(long, value_name = "N|original", default_value = "32")]
     capacity: Retention,
 
@@ -121,7 +123,7 @@ pub struct EvolveArgs {
     #[arg(long)]
     json: bool,
 
-    /// Print all solved tasks and, without a terminal, every generation and improvement
+    /// List all solved tasks and, without a terminal, every generation and improvement
     #[arg(short, long)]
     verbose: bool,
 
@@ -241,7 +243,7 @@ pub fn main(args: &EvolveArgs, ui: &Ui) -> Result<Exit> {
     }
     if interrupt::happened() {
         if args.archive().is_some() {
-            ui.note("what was found is saved; the same command with --resume goes on");
+            ui.note("the solvers found are saved; the same command with --resume continues");
         }
         return Ok(Exit::Interrupted);
     }
@@ -253,18 +255,18 @@ fn say(args: &EvolveArgs, start: &EvolveStart, ui: &Ui) {
     let dialect = start.dialect.name();
     mention(
         ui,
-        "left out, not a function of one grid or of (S, I, C)",
+        "left out, because a solver takes one grid or (S, I, C)",
         &start.not_solvers,
     );
-    let other = format!("left out, not {dialect} as the others");
+    let other = format!("left out, because the others are {dialect}");
     mention(ui, &other, &start.other_dialect);
     if args.resume && start.resumed.is_none() {
-        ui.note("there is no earlier run on these tasks; this begins at the beginning");
+        ui.note("there is no earlier run on these tasks; starting from the beginning");
     }
     if start.archived_foreign > 0 {
         let count = counted(start.archived_foreign, "solver");
         ui.note(format_args!(
-            "{count} of the archive left out, not {dialect}"
+            "{count} of the archive left out, because the others are {dialect}"
         ));
     }
     if start.archived_solvers + start.archived_solutions > 0 {
@@ -280,19 +282,19 @@ fn say(args: &EvolveArgs, start: &EvolveStart, ui: &Ui) {
     );
     ui.note(match (args.tasks.is_none(), start.held_out > 0) {
         (true, true) => format!(
-            "{tasks} of the {} embedded ones, without their solvers, from {solvers} of the others",
+            "searching for solvers of {tasks} of the {} embedded ones, starting from {solvers} of the others",
             start.all_tasks
         ),
-        (_, true) => format!("{tasks} without their solvers, from {solvers} of others"),
-        (_, false) => format!("{tasks}, from {solvers}"),
+        (_, true) => format!("searching for solvers of {tasks}, starting from {solvers} of others"),
+        (_, false) => format!("searching for solvers of {tasks}, starting from {solvers}"),
     });
     match &start.archive {
         Some(path) => ui.note(format_args!("saving to {}", path.display())),
-        None => ui.note("nothing is saved; --archive FILE keeps what is found"),
+        None => ui.note("nothing is saved; --archive FILE saves the solvers found"),
     }
     if let Some(resumed) = &start.resumed {
         ui.note(format_args!(
-            "going on with run {} of {} at generation {}",
+            "continuing run {} of {} at generation {}",
             resumed.run, resumed.started, resumed.generation
         ));
     }

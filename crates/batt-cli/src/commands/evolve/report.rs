@@ -56,7 +56,7 @@ impl Report<'_> {
                 best.origin.clone(),
                 match best.generation {
                     Some(generation) => generation.to_string(),
-                    None => "earlier".to_owned(),
+                    None => "earlier run".to_owned(),
                 },
             ];
             if self.report.answers.is_some() {
@@ -115,14 +115,14 @@ impl Report<'_> {
         if self.report.devices > 0 {
             write!(
                 out,
-                "; {:.1} % left by devices",
+                "; {:.1} % fell back to the CPU",
                 100.0 - on_devices(progress)
             )?;
         }
         writeln!(out)?;
         writeln!(
             out,
-            "{:.1} % ran without error, {:.1} % had known outputs; {} more were made again and not run",
+            "{:.1} % ran without error, {:.1} % gave outputs found before; {} more had run before and did not run again",
             progress.without_error(),
             progress.percent(tally.equal),
             grouped(tally.repeated as usize),
@@ -143,7 +143,10 @@ impl Report<'_> {
         });
         let stages: Vec<String> = stages.collect();
         let stages = stages.join(", ");
-        writeln!(out, "microseconds of thread time an offspring: {stages}")
+        writeln!(
+            out,
+            "thread time for each offspring, in microseconds: {stages}"
+        )
     }
 
     /// Writes where the solvers are, and what the user can do with them.

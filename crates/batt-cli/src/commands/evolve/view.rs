@@ -189,20 +189,20 @@ impl<'u> View<'u> {
             ),
         ];
         let mut shares = format!(
-            "{:.1} % ran without error, {:.1} % with known outputs",
+            "{:.1} % ran without error, {:.1} % gave outputs found before",
             progress.without_error(),
             progress.percent(tally.equal)
         );
         if progress.tally.on_devices > 0 {
             let _ = write!(
                 shares,
-                ", {:.1} % left by devices",
+                ", {:.1} % fell back to the CPU",
                 100.0 - on_devices(progress)
             );
         }
         lines.push(self.row("", shares));
         let room = width.saturating_sub(LABEL);
-        lines.push(self.row("pays", self.kinds(progress, room)));
+        lines.push(self.row("changes", self.kinds(progress, room)));
         if let Some(path) = &progress.archive {
             let solvers = counted(progress.saved, "new solver");
             lines.push(self.row("saved", format!("{solvers} in {}", path.display())));

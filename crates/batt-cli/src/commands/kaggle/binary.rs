@@ -42,12 +42,12 @@ impl Needs {
     pub fn problem(self) -> Option<(String, &'static str)> {
         match self {
             Needs::OtherMachine => Some((
-                "the program is not for Linux on x86-64, which Kaggle has".to_owned(),
+                "the program is not built for Linux on x86-64, which Kaggle uses".to_owned(),
                 "build batt on such a machine or in a container, and name it with --binary",
             )),
             Needs::Linux(Some(glibc)) if glibc > KAGGLE_GLIBC => Some((
                 format!(
-                    "the program needs version {glibc} of the C library, Kaggle has {KAGGLE_GLIBC}"
+                    "the program needs version {glibc} of the C library, and Kaggle has {KAGGLE_GLIBC}"
                 ),
                 "build batt in an older container (rust:1-bullseye), or with cargo zigbuild --target \
                  x86_64-unknown-linux-gnu.2.28, and name it with --binary; docs/kaggle.md has the commands",

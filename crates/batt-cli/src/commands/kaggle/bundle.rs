@@ -33,7 +33,7 @@ const UNNAMED: &str = "YOUR-KAGGLE-NAME";
 Examples:
   batt kaggle bundle -o bundle --user me
   batt kaggle bundle -o bundle --user me --archive batt.sqlite --time 11h30m
-  batt kaggle bundle -o bundle --binary target/x86_64-unknown-linux-musl/release/batt
+  batt kaggle bundle -o bundle --binary target/x86_64-unknown-linux-gnu/release/batt
 
 Then, with Kaggle's own command:
   kaggle datasets create -p bundle/dataset
@@ -42,15 +42,15 @@ Then, with Kaggle's own command:
 The exit code is 1 if the program will not start on Kaggle: it was built for another machine, or
 needs a newer C library.")]
 pub struct BundleArgs {
-    /// The folder to make
+    /// The folder to create
     #[arg(short, long, value_name = "DIR")]
     output: PathBuf,
 
-    /// The total time of the notebook; Kaggle allows 12h
+    /// How long the notebook runs in all; Kaggle allows 12h
     #[arg(long, value_name = "TIME", default_value = "11h", value_parser = duration::parse)]
     time: Duration,
 
-    /// The time on a commit, when the tasks are placeholders
+    /// How long the notebook runs on a commit, when the tasks are placeholders
     #[arg(long, value_name = "TIME", default_value = "10m", value_parser = duration::parse)]
     trial: Duration,
 
@@ -62,15 +62,15 @@ pub struct BundleArgs {
     #[arg(long, value_name = "FILE", num_args = 1..)]
     solvers: Vec<PathBuf>,
 
-    /// The program to include [default: this one]
+    /// The batt program to pack [default: this one]
     #[arg(long, value_name = "FILE")]
     binary: Option<PathBuf>,
 
-    /// Your name on Kaggle, as in the address of your profile
+    /// Your Kaggle name, as in the address of your profile
     #[arg(long, value_name = "NAME", default_value = UNNAMED, hide_default_value = true)]
     user: String,
 
-    /// The name of the notebook; the dataset is named NAME-program
+    /// Name of the notebook; the dataset is called NAME-program
     #[arg(long, value_name = "NAME", default_value = "batt-arc", value_parser = slug)]
     name: String,
 
@@ -78,8 +78,8 @@ pub struct BundleArgs {
     #[arg(long, value_name = "NAME", default_value = "arc-prize-2026-arc-agi-2")]
     competition: String,
 
-    /// The machine: NvidiaTeslaT4 (two of them), NvidiaL4 (four, in competitions that offer it),
-    /// ...
+    /// The machine, such as NvidiaTeslaT4 (two of them) or NvidiaL4 (four, in competitions that
+    /// offer it)
     #[arg(long, value_name = "NAME", default_value = "NvidiaTeslaT4")]
     accelerator: String,
 }
@@ -133,7 +133,7 @@ pub fn main(args: &BundleArgs, ui: &Ui) -> Result<Exit> {
     }
     if args.user == UNNAMED {
         ui.note(format_args!(
-            "--user was not given: put your name for {UNNAMED} in both metadata files"
+            "--user was not given: replace {UNNAMED} by your name in both metadata files"
         ));
     }
     let problem = Needs::of(&bytes).problem();
@@ -167,7 +167,7 @@ fn check_archive(path: &Path) -> Result<()> {
     match fs::metadata(&log) {
         Ok(there) if there.len() > 0 => Err(advised(
             format_args!("{}: another process has the archive open", path.display()),
-            "wait until it is done, or copy the archive with `batt archive merge`",
+            "wait until that process ends, or copy the archive with `batt archive merge`",
         )),
         _ => Ok(()),
     }
@@ -266,7 +266,7 @@ fn dataset_metadata(args: &BundleArgs) -> Json {
 fn readme(args: &BundleArgs) -> String {
     let note = match args.user == UNNAMED {
         true => {
-            format!("**First** put your Kaggle name for `{UNNAMED}` in both metadata files.\n\n")
+            format!("**First** replace `{UNNAMED}` by your Kaggle name in both metadata files.\n\n")
         }
         false => String::new(),
     };

@@ -10,7 +10,7 @@ use clap::{Args, Subcommand};
 use crate::cli::Exit;
 use crate::ui::Ui;
 
-/// Make a folder that runs on Kaggle
+/// Pack batt for Kaggle
 #[derive(Args)]
 #[command(after_help = "\
 Examples:

@@ -1,14 +1,12 @@
 # %% [markdown]
 # # Batt
 #
-# Evolves solvers for the test tasks until the time is over, and answers with the best of them. It
-# needs no internet and no packages: the dataset of this notebook contains the program, and the
-# solvers or the archive with which it starts.
+# This notebook evolves solvers for the test tasks until the time is up, and answers with the best of them. It needs no
+# internet and no packages. Its dataset has the program and the solvers to start with.
 #
-# - `submission.json` is there from the first minute, with fillers, and is valid at every moment.
-# - On a commit, when the competition shows placeholder tasks, it runs for a short trial only.
-# - `batt.sqlite` in the output is the archive of all solvers found. The next bundle can start with
-#   it.
+# - `submission.json` exists from the first minute, with fillers, and is valid at every moment.
+# - On a commit, when the competition shows placeholder tasks, the notebook runs only for a short trial.
+# - `batt.sqlite` in the output is the archive of all solvers found. The next bundle can start with it.
 
 # %%
 import json
@@ -25,18 +23,17 @@ BUNDLE = {"competition": "arc-prize-2026-arc-agi-2", "seconds": 39600, "trial_se
 
 
 def setting(name, value):
-    """A setting of the bundle; an environment variable BATT_KAGGLE_<NAME> goes first."""
+    """Returns a setting of the bundle; an environment variable BATT_KAGGLE_<NAME> overrides it."""
     return os.environ.get("BATT_KAGGLE_" + name.upper(), value)
 
 
 INPUT = Path(setting("input", "/kaggle/input"))
 WORKING = Path(setting("working", "/kaggle/working"))
-# Inputs cannot be executed, and everything in the working folder is kept as output, so the program
-# is copied to another folder.
+# Inputs cannot be executed, and the working folder is kept as output, so the program is copied elsewhere.
 PROGRAM = Path(setting("program", "/tmp/batt-program")) / "batt"
 RERUN = bool(os.environ.get("KAGGLE_IS_COMPETITION_RERUN"))
 SECONDS = float(setting("seconds", BUNDLE["seconds"] if RERUN else BUNDLE["trial_seconds"]))
-# The part of the time that is reserved for the last answers.
+# The time reserved for the last answers.
 RESERVE = min(300.0, SECONDS * 0.1)
 SUBMIT_EVERY = float(setting("submit_every", 600))
 ARCHIVE = WORKING / "batt.sqlite"
@@ -47,7 +44,7 @@ print("competition rerun" if RERUN else "trial run: the tasks are placeholders",
 
 # %%
 def one(what, patterns, folders, hint):
-    """The first file that matches, in the first folder that has one."""
+    """Returns the first file that matches, in the first folder that has one."""
     for folder in folders:
         for pattern in patterns:
             found = sorted(path for path in folder.rglob(pattern) if path.is_file())
@@ -57,12 +54,12 @@ def one(what, patterns, folders, hint):
     raise FileNotFoundError(f"no {what} under {places}: {hint}")
 
 
-# A shell that starts this script in the background makes it and evolution ignore interrupts.
+# If a shell starts this script in the background, the script and evolution would ignore interrupts.
 signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 def batt(*args, timeout=None):
-    """Runs batt, shows what it says, and gives its exit code."""
+    """Runs batt, prints its output, and returns its exit code."""
     command = [str(PROGRAM), *map(str, args)]
     print("$ batt", *command[1:], flush=True)
     try:
@@ -93,7 +90,8 @@ WORKING.mkdir(parents=True, exist_ok=True)
 if batt("--version") != 0:
     raise RuntimeError("batt does not start on this machine: see above, and the README of the bundle")
 
-# Writes a submission first, so that there is one whatever happens.
+# %% [markdown]
+# Write a submission with fillers first.
 
 # %%
 if batt("submit", "--tasks", TASKS, "-o", SUBMISSION, "--keep") != 0:
@@ -104,7 +102,7 @@ batt("device")
 seed = DATASET / "seed.sqlite"
 if seed.is_file() and not ARCHIVE.exists():
     shutil.copyfile(seed, ARCHIVE)
-    # Inputs are read-only, and so is the copy.
+    # Inputs are read-only, and so is a copy of one.
     ARCHIVE.chmod(0o644)
 SOLVERS = sorted(DATASET.glob("*.py"))
 print(f"{len(SOLVERS)} solver files, {'a' if ARCHIVE.exists() else 'no'} seed archive")
@@ -115,7 +113,7 @@ def remaining():
 
 
 def evolve(device, resume):
-    """Starts evolution for the time that is left, in the background."""
+    """Starts evolution in the background for the remaining time."""
     command = [PROGRAM, "evolve", "--tasks", TASKS, "--archive", ARCHIVE]
     command += ["--device", device, "--time", f"{max(1, int(remaining()))}s"]
     for file in SOLVERS:
@@ -139,7 +137,8 @@ def submit():
         batt("submit", "--tasks", TASKS, "--archive", ARCHIVE, "-o", SUBMISSION, "--keep", timeout=max(60.0, RESERVE))
 
 
-# Evolves in the background, and answers every few minutes.
+# %% [markdown]
+# Run evolution in the background, and write answers every few minutes.
 
 # %%
 device, failures, resume = BUNDLE["device"], 0, ARCHIVE.exists() and LOG.exists()
@@ -161,14 +160,14 @@ try:
             continue
         show_log()
         print(f"evolution ended with {running.returncode}")
-        # With 0 and 1 the command has ended normally: the time is over, or all tasks are done.
+        # Exit codes 0 and 1 are no failure: the time is up, or evolution is done.
         if running.returncode in (0, 1):
             break
         failures += 1
         if failures >= 3:
             print("giving up on evolution")
             break
-        # The second attempt is like the first; the third uses no devices.
+        # The second try uses the same device as the first, the third only the CPU.
         device = "cpu" if failures == 2 else device
         running, resume = None, ARCHIVE.exists()
         time.sleep(min(2.0, max(0.0, remaining())))
@@ -181,7 +180,8 @@ finally:
             running.kill()
             running.wait()
 
-# Writes the last answers, and checks the submission.
+# %% [markdown]
+# Write the last answers and check the submission.
 
 # %%
 submit()

@@ -25,32 +25,33 @@ use crate::ui::{Ui, counted, grouped, rate, stdout};
 /// Run batts on every sample of every task
 #[derive(Args)]
 #[command(after_help = "\
-Every sample of every task runs: the demonstrations, then the tests. Each candidate is compared with
-the known output; a donor solves a task when it is right on all its pairs that have one. Where a
-candidate is right, the differs run once more with the known output to compare with.
+Every batt runs on every sample of every task: the demonstrations, then the tests. Each candidate
+is compared with the known output. A donor solves a task when it is right on all pairs that have a
+known output. Where a candidate is right, the differs run once more and compare with the known
+output.
 
-Each line of the results is one batt on one sample, a JSON object with these fields:
+Each line of the results is a JSON object, the result of one batt on one sample:
 
   batt, task, pair  the run, such as \"train[0]\" of a task
-  right             the positions of the right candidates among those of the batt
-  values, errors    how many candidates have a value, and how many failed, by error
+  right             positions of the right candidates in the list of candidates
+  values, errors    number of candidates with a value, and of failed ones by error
   o                 the right candidates as [step, mutated, donor]; their value is the known output
   s                 the scores [step, donor, differ, value] of the input (donor \"None\") and of the
-                    donors that are right; a failed one has {\"err\": ..., \"step\": ...} as value
-  compared          the same scores computed with the known output, where a candidate is right
+                    right donors; the value of a failed score is {\"err\": ..., \"step\": ...}
+  compared          the same scores computed with the known output, if a candidate is right
 
 With --full, o holds every candidate as [step, mutated, donor, value], and s and compared hold the
 scores of all donors. That is hundreds of megabytes for hundreds of solvers on hundreds of tasks.
-Lines come in the order of the tasks, whatever the number of threads.
+Lines are in the order of the tasks, whatever the number of threads.
 
-A .parquet file has a row for each run (its value counts the candidates) and for each entry of o, s
-and compared. During the run, lines are in FILE.part and settings in FILE.part.json; after an
-interruption, --resume goes on with them. FILE.meta.json stays beside a finished file of lines, and
-a Parquet file has the same in its metadata. By it, --resume recognises a finished run and runs
-nothing.
+A .parquet file has a row for each run (its value is the number of candidates) and for each entry of
+o, s and compared. During the run, the lines are in FILE.part and the settings in FILE.part.json.
+After an interruption, --resume continues from them. FILE.meta.json stays beside a finished file of
+lines; a Parquet file has the same data in its metadata. From it --resume recognises a finished run
+and runs nothing.
 
-Exit codes: 0 all samples ran, whether or not candidates are right: most are not; 1 a batt file has
-errors or a device gave a different result; 2 an error; 130 interrupted.
+Exit codes: 0 all samples ran, even if no candidate is right; 1 a batt file has errors or a device
+gave a different result; 2 an error; 130 interrupted.
 
 Examples:
   batt mega batt.py --tasks data/training
@@ -67,8 +68,8 @@ pub struct MegaArgs {
     #[arg(long, value_name = "PATH")]
     tasks: PathBuf,
 
-    /// Write one line of JSON per sample to a file, or to stdout with -; a .parquet file has
-    /// columns
+    /// Write one line of JSON per sample to a file, or to stdout with -; a file named *.parquet is
+    /// written as Parquet
     #[arg(short, long, value_name = "FILE|-")]
     output: Option<PathBuf>,
 
@@ -76,11 +77,11 @@ pub struct MegaArgs {
     #[arg(long, requires = "output")]
     full: bool,
 
-    /// Go on with an unfinished run of the same batts and tasks
+    /// Continue an unfinished run of the same batts and tasks
     #[arg(long, requires = "output", conflicts_with = "overwrite")]
     resume: bool,
 
-    /// Resume an unfinished run of the same batts and tasks
+    /// Discard the results of an unfinished run and start again
     #[arg(long, requires = "output")]
     overwrite: bool,
 
@@ -91,14 +92,14 @@ pub struct MegaArgs {
     #[command(flatten)]
     jobs: Jobs,
 
-    /// The number of samples in progress or waiting for delivery [default: by their cost]
+    /// Samples that may be running or waiting to be written; bounds memory [default: by their cost]
     #[arg(long, value_name = "N")]
     batch_size: Option<NonZeroUsize>,
 
     #[command(flatten)]
     device: DeviceFlags,
 
-    /// The mode for failing steps [default: defaults for guarded files, otherwise poison]
+    /// Result of a step that fails [default: defaults for guarded files, else poison]
     #[arg(long, value_name = "MODE")]
     on_error: Option<OnErrorName>,
 
@@ -110,7 +111,7 @@ pub struct MegaArgs {
     #[arg(short, long)]
     verbose: bool,
 
-    /// The most seconds for one sample, as a last resort
+    /// Seconds one sample may take before it fails with TimeLimit
     #[arg(
         long,
         value_name = "SECONDS",
@@ -128,9 +129,9 @@ pub struct MegaArgs {
 /// The modes for failing steps.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 enum OnErrorName {
-    /// The step has no value, and neither have the steps that use it
+    /// The step has no value, and every entry that uses it fails
     Poison,
-    /// The step has the default value of the called function
+    /// The step takes the default value of the called function
     Defaults,
 }
 
@@ -177,7 +178,7 @@ impl MegaArgs {
         }
         if self.to_stdout() && existing != Existing::Refuse {
             return Err(advised(
-                "nothing of an earlier run is known on stdout",
+                "--resume and --overwrite need a file, and the results go to stdout",
                 "name a file with --output, or leave --resume and --overwrite out",
             ));
         }
@@ -212,9 +213,9 @@ pub fn main(args: &MegaArgs, ui: &Ui) -> Result<Exit> {
     let runs = counted(run.planned(), "run");
     if args.resume {
         ui.note(match (run.was_finished(), run.resumed()) {
-            (true, _) => format!("the results of all {runs} are there already; nothing to do"),
-            (false, 0) => "there are no unfinished results; this begins at the beginning".into(),
-            (false, done) => format!("going on after {} of {runs}", grouped(done)),
+            (true, _) => format!("nothing to do: the file has the results of all {runs}"),
+            (false, 0) => "there are no unfinished results; starting from the beginning".into(),
+            (false, done) => format!("continuing after {} of {runs}", grouped(done)),
         });
     }
     let mut devices = args.device.open(run.remaining(), &limits, threads, ui)?;
@@ -264,7 +265,7 @@ pub fn main(args: &MegaArgs, ui: &Ui) -> Result<Exit> {
     // A Ctrl-C after the last run changes nothing.
     if !summary.is_complete() {
         if args.file().is_some() {
-            ui.note("what is done is kept; the same command with --resume goes on");
+            ui.note("the results so far are kept; the same command with --resume continues");
         }
         return Ok(Exit::Interrupted);
     }

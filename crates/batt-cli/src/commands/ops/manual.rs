@@ -54,17 +54,16 @@ fn write_page(out: &mut String, dialect: Dialect) -> std::fmt::Result {
     writeln!(out, "# The primitives of {name}\n")?;
     writeln!(
         out,
-        "{} primitives and {} constants. Types are conventions: nothing checks them, and what a \
-         primitive does with other values is part of its meaning. `batt ops NAME` shows one entry \
-         in the terminal.\n",
+        "{} primitives and {} constants. Types are conventions: nothing checks them, and most primitives also \
+         accept some values of other types. `batt ops NAME` shows one entry in the terminal.\n",
         dialect.ops().len(),
         dialect.constants().len()
     )?;
     if dialect == Dialect::Tokpidjin {
         writeln!(
             out,
-            "None of them ever fails: where its body would raise, it gives the value that its entry names. \
-             Cells are `(i, j, colour)`.\n"
+            "No primitive fails: where the original's code would raise an exception, the primitive gives \
+             the value named in its entry. Cells are `(i, j, colour)`.\n"
         )?;
     }
     for (family, ops) in families(dialect) {
@@ -106,7 +105,7 @@ fn write_op(out: &mut String, op: &Op) -> std::fmt::Result {
         writeln!(out, "```python\n>>> {call}\n{result}\n```")?;
     }
     if let Some(fallback) = op.fallback {
-        writeln!(out, "Instead of failing: `{fallback}`.")?;
+        writeln!(out, "Instead of failing, it gives `{fallback}`.")?;
     }
     if let Some(error) = failure(op) {
         writeln!(out, "\n`{}` fails with {error}.", op.fails)?;

@@ -36,11 +36,11 @@ pub struct OpsArgs {
     #[arg(long, conflicts_with = "name")]
     markdown: bool,
 
-    /// List the primitives of all libraries that have no device body
+    /// List the primitives of all dialects that have no device body
     #[arg(long, conflicts_with_all = ["name", "markdown", "dialect"])]
     device: bool,
 
-    /// The library of the primitives [default: arc-dsl, or a library that has NAME]
+    /// The dialect of the primitives [default: arc-dsl, or the first that has NAME]
     #[arg(
         long,
         value_name = "DIALECT",
@@ -123,7 +123,7 @@ fn write_missing(out: &mut impl Write, json: bool) -> Result<()> {
     } else {
         writeln!(
             out,
-            "{} of {} have no device body; the CPU does runs that need them:",
+            "{} of {} have no device body; runs that need them fall back to the CPU:",
             grouped(missing.len()),
             counted(all, "primitive"),
         )?;
@@ -180,7 +180,7 @@ fn explain(out: &mut impl Write, op: &Op, ui: &Ui) -> Result<()> {
         writeln!(
             out,
             "\n{}\n  {fallback}",
-            ui.out(NOTE, "instead of failing")
+            ui.out(NOTE, "instead of failing, it gives")
         )?;
     }
     if let Some(error) = failure(op) {

@@ -37,12 +37,12 @@ impl DeviceProfile<'_> {
             counted(self.samples, "sample"),
         )?;
         let Some(device) = &report.device else {
-            writeln!(out, "no device was used: the limits do not allow it")?;
+            writeln!(out, "no device was used: it cannot enforce these limits")?;
             return Ok(());
         };
         writeln!(
             out,
-            "\nprimitives on the device, by the cycles in themselves, in all launches:"
+            "\nprimitives on the device, by their own cycles in all launches:"
         )?;
         let mut rows = table(&["op", "calls", "cycles", "share", "a call"], &[1, 2, 3, 4]);
         for count in device.ops.iter().take(self.top) {
@@ -62,12 +62,12 @@ impl DeviceProfile<'_> {
         let times = device.times();
         writeln!(out, "\non a device: {}", where_finished(&device.runs))?;
         if let Some(entries) = where_entries_finished(&device.entries) {
-            writeln!(out, "in all on a device: {entries}")?;
+            writeln!(out, "entries on a device: {entries}")?;
         }
         writeln!(
             out,
-            "kernels: {} in {}; sent: {} in {}; back: {} in {}",
-            counted(times.launches as usize, "time"),
+            "kernels: {} in {}; sent: {} in {}; received: {} in {}",
+            crate::device::launches(times.launches),
             time(times.kernel),
             bytes(times.bytes_up),
             time(times.upload),

@@ -21,23 +21,25 @@ use crate::solvers::open_tasks;
 use crate::ui::{Ui, counted, grouped, stdout};
 use crate::{batts, interrupt};
 
-/// Show where the time of a batt goes: by primitive, by step, and along the longest chain
+/// Show where the time of a batt goes: by primitive, by step, and on the critical path
 #[derive(Args)]
 #[command(after_help = "\
-The batt runs on samples from all over the tasks, on one thread, with nothing to compare with. It runs
-plainly, with its steps timed, and with every call of a primitive timed, in turns.
+The batt runs on samples drawn evenly from the tasks, on one thread, without comparing. The runs
+take turns: one without timing, one with timed steps, one with a timer in every call of a
+primitive.
 
   total      from call to return; for a primitive that calls itself, only the outer call
-  self       the same without the primitives called inside
+  self       the same without the time of primitives called inside
   p99        99 of 100 calls take no longer, to within a fifth
   bytes      allocated from call to return
 
-Steps are timed without timing the primitives inside. The critical path is the chain of steps, each
-needing the one before, that takes longest: one run takes at least that long on any number of cores.
+Steps are timed without timing the primitives inside. In a chain of steps, each step needs the one
+before. The critical path is the chain that takes longest: a run takes at least that long on any
+number of cores.
 
 With --device, all samples run on the device at once, and its clock counts the cycles of each
-primitive. A run that is launched again counts each time: the first launch ignores the order of sets
-and has little memory.
+primitive. A run may be launched several times, because the first launch ignores the order of sets
+and has little memory. Each launch counts.
 
 Examples:
   batt profile batt.py --tasks data/training
@@ -53,7 +55,7 @@ pub struct ProfileArgs {
     #[arg(long, value_name = "PATH")]
     tasks: PathBuf,
 
-    /// The batt to profile if the file has several [default: the first]
+    /// The batt to profile, if the file has several [default: the first]
     #[arg(long, value_name = "NAME")]
     name: Option<String>,
 
@@ -93,14 +95,14 @@ pub fn main(args: &ProfileArgs, ui: &Ui) -> Result<Exit> {
     if args.name.is_none() && batts.len() > 1 {
         let count = grouped(batts.len());
         ui.note(format_args!(
-            "{file} holds {count} batts; this is the first, --name chooses another"
+            "{file} holds {count} batts; profiling the first, --name selects another"
         ));
     }
     let tasks = open_tasks(&args.tasks, ui)?;
     let samples = tasks.pair_count();
     if args.samples.is_some_and(|wanted| wanted.get() > samples) {
         ui.note(format_args!(
-            "there are only {}",
+            "the tasks have only {}",
             counted(samples, "sample")
         ));
     }
@@ -175,7 +177,7 @@ impl ProfileArgs {
         match devices.is_empty() {
             true => Err(advised(
                 "there is no device to profile on",
-                "`batt device` says what is missing; without --device the CPU is profiled",
+                "`batt device` lists what is missing; without --device the CPU is profiled",
             )),
             false => Ok(Some(devices)),
         }

@@ -52,7 +52,7 @@ impl Report<'_> {
     }
 
     fn write_ops(&self, out: &mut impl Write) -> io::Result<()> {
-        writeln!(out, "\nprimitives, by the time in themselves:")?;
+        writeln!(out, "\nprimitives, by their own time:")?;
         let header = [
             "op", "calls", "total", "self", "share", "mean", "p99", "bytes",
         ];
@@ -111,7 +111,7 @@ impl Report<'_> {
         let whole = profile.of_critical_path();
         writeln!(
             out,
-            "\ncritical path: {}, {} of {} a run ({}); more cores could make one run {} times as fast at most",
+            "\ncritical path: {}, {} of {} a run ({}); with more cores, one run is at most {} times as fast",
             counted(path.len(), "step"),
             time(mean(whole, profile.runs as u64)),
             time(mean(profile.of_steps(), profile.runs as u64)),
@@ -136,8 +136,8 @@ impl Report<'_> {
         let profile = self.profile;
         writeln!(
             out,
-            "\nprofiling took {:.1} times as long as the same runs without ({} instead of {}): about {} \
-             more for each of {}, of which {} show in its own time and the rest in that of its caller",
+            "\nprofiling made the runs take {:.1} times as long ({} instead of {})\n\
+             it added about {} to each of {}: {} to the own time of the call, the rest to that of its caller",
             share(profile.profiled, profile.plain),
             time(profile.profiled),
             time(profile.plain),
@@ -150,7 +150,7 @@ impl Report<'_> {
         };
         writeln!(
             out,
-            "counting steps, which is always on, makes a run take {ratio:.3} times as long",
+            "counting steps is always on and makes a run take {ratio:.3} times as long",
         )
     }
 

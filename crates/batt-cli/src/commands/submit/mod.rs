@@ -24,21 +24,22 @@ use crate::ui::{Ui, counted, stdout};
 /// Write or check a submission
 #[derive(Args)]
 #[command(after_help = "\
-The file begins with fillers [[0, 0], [0, 0]] and is replaced as a whole when tasks are done:
-whenever the command is ended, the file is valid. Archived solvers of a task run on its
-demonstrations and test inputs. Solvers with the same output support it together; the two best
-outputs are the attempts: by demonstrations solved, closeness, and the votes of the solvers, of
-which simple ones weigh more. Test outputs are never looked at. If the archive is damaged,
-nothing is written.
+First the command writes a file of fillers [[0, 0], [0, 0]]. It replaces the whole file whenever
+tasks are done, so the file is valid at every moment.
 
-With --check nothing is written: the findings about a file are printed, and the exit code is 1 if
-there are any.
+The archived solvers of a task run on its demonstrations and test inputs. Solvers with the same
+output support it together. The two best outputs are the attempts. They are ranked by
+demonstrations solved, then by closeness, then by the votes of their solvers; votes of simple
+solvers weigh more. Test outputs are never read. If the archive is damaged, nothing is written.
+
+--check writes nothing. It prints the findings about a file, and the exit code is 1 if there are
+any.
 
 Examples:
   batt submit --tasks arc-agi_test_challenges.json --archive batt.sqlite -o submission.json
-  batt submit --tasks data/evaluation -o submission.json        fillers only
+  batt submit --tasks data/evaluation -o submission.json        writes only fillers
   batt submit --check submission.json --tasks arc-agi_test_challenges.json
-  batt score submission.json --tasks data/evaluation            where the answers are known")]
+  batt score submission.json --tasks data/evaluation            scores it against known answers")]
 pub struct SubmitArgs {
     /// Tasks to answer: a folder or a file, in any format batt reads
     #[arg(long, value_name = "PATH", required_unless_present = "check")]
@@ -78,7 +79,7 @@ pub fn main(args: &SubmitArgs, ui: &Ui) -> Result<Exit> {
     let data = tasks.map(|path| open_tasks(path, ui)).transpose()?;
     if let Some(file) = &args.check {
         if data.is_none() {
-            ui.note("task ids are not checked; --tasks PATH says which there are");
+            ui.note("task ids are not checked; --tasks PATH names the tasks to check against");
         }
         return check::check(file, data.as_deref(), args.json, args.verbose);
     }
@@ -152,7 +153,7 @@ fn kept(args: &SubmitArgs, tasks: &Tasks, ui: &Ui) -> Option<Submission> {
     if old.is_none() {
         let file = args.output.display();
         ui.warn(format_args!(
-            "{file} is no valid submission for these tasks: it begins with fillers"
+            "{file} is not a valid submission for these tasks: starting with fillers"
         ));
     }
     old
@@ -169,7 +170,7 @@ fn report(
     let (tasks, outputs) = (submission.tasks(), submission.outputs());
     if candidates.unreadable() > 0 {
         ui.warn(format_args!(
-            "{} of the archive left out: this version of batt does not load them",
+            "{} of the archive left out: not readable by this version of batt",
             counted(candidates.unreadable(), "solver")
         ));
     }

@@ -219,8 +219,8 @@ op! {
     /// The grid with the cells of an object drawn on it.
     ///
     /// Cells outside the grid are ignored; negative locations do not wrap around. If several cells
-    /// share a location, the last one in iteration order stays. Fails for an empty grid, for a
-    /// patch without colours, and for a location beyond the end of a short row.
+    /// have the same location, the last one in iteration order stays. Fails for an empty grid, for
+    /// a patch without colours, and for a location beyond the end of a short row.
     pub paint(grid: Grid, obj: Object) -> Grid;
     ordered "the object has several colours at one location";
     example "paint(((1, 2), (3, 4)), recolor(ZERO, initset(UNITY)))" => "((1, 2), (3, 0))";
@@ -240,9 +240,9 @@ op! {
     /// The grid with the cells of an object drawn on it where the background shows.
     ///
     /// The background is the most common colour of the grid; see `mostcolor` for ties. Cells
-    /// outside the grid are ignored. If several cells share a location, the first one in iteration
-    /// order that does not have the background colour stays. Fails for an empty grid, for a patch
-    /// without colours, and for a location beyond the end of a short row.
+    /// outside the grid are ignored. If several cells have the same location, the first one in
+    /// iteration order whose colour is not the background stays. Fails for an empty grid, for a
+    /// patch without colours, and for a location beyond the end of a short row.
     pub underpaint(grid: Grid, obj: Object) -> Grid;
     ordered "several colours of the grid are equally common, or the object has several colours at one location";
     example "underpaint(((0, 0), (3, 4)), recolor(FIVE, connect(ORIGIN, UNITY)))" => "((5, 0), (3, 4))";
@@ -500,9 +500,9 @@ op! {
     /// The grid with an object moved by a vector: erased at its old place and drawn at the new one.
     ///
     /// The object leaves background behind, the most common colour of the grid; see `mostcolor` for
-    /// ties. Cells outside the grid are ignored. If several cells share a location, the last one in
-    /// iteration order of the moved object stays. Fails for an empty grid, for a patch without
-    /// colours, and for a vector that is not a pair of integers.
+    /// ties. Cells outside the grid are ignored. If several cells have the same location, the last
+    /// one in iteration order of the moved object stays. Fails for an empty grid, for a patch
+    /// without colours, and for a vector that is not a pair of integers.
     pub r#move(grid: Grid, obj: Object, offset: Pair) -> Grid;
     ordered "several colours of the grid are equally common, or the object has several colours at one location";
     example "move(((0, 0), (3, 4)), recolor(FOUR, initset(UNITY)), UP)" => "((0, 4), (3, 0))";

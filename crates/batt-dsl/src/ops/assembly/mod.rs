@@ -218,9 +218,9 @@ fn vconcat_general<'r>(run: &mut Run<'r>, a: Value<'r>, b: Value<'r>) -> Returne
 op! {
     /// A grid cut into a number of equally wide parts, from left to right.
     ///
-    /// When the width is not divisible, each part is taken to be followed by a separating column,
-    /// which is dropped; the last parts may then be narrower or have empty rows. A negative number
-    /// gives the empty tuple. Fails for zero parts and for an empty grid.
+    /// If the number does not divide the width, the column after each part is treated as a
+    /// separator and dropped. The last parts may then be narrower or have empty rows. A negative
+    /// number gives the empty tuple. Fails for zero parts and for an empty grid.
     pub hsplit(grid: Grid, n: Integer) -> Tuple;
     example "hsplit(((1, 2, 3, 4),), TWO)" => "(((1, 2),), ((3, 4),))";
     fails "hsplit(((1, 2),), ZERO)";
@@ -243,9 +243,9 @@ op! {
 op! {
     /// A grid cut into a number of equally high parts, from top to bottom.
     ///
-    /// When the height is not divisible, each part is taken to be followed by a separating row,
-    /// which is dropped; the last parts may then be lower or empty. A negative number gives the
-    /// empty tuple. Fails for zero parts and for an empty grid.
+    /// If the number does not divide the height, the row after each part is treated as a separator
+    /// and dropped. The last parts may then be lower or empty. A negative number gives the empty
+    /// tuple. Fails for zero parts and for an empty grid.
     pub vsplit(grid: Grid, n: Integer) -> Tuple;
     example "vsplit(((1, 2), (3, 4), (5, 6)), TWO)" => "(((1, 2),), ((5, 6),))";
     fails "vsplit(((1, 2),), ZERO)";

@@ -172,7 +172,7 @@ fn extreme_value<'r>(
 }
 
 op! {
-    /// The element for which a function is largest; the first one if several tie.
+    /// The element with the largest value of a function; the first one of a tie.
     ///
     /// The function `None` compares the elements themselves. Fails on an empty container (in the
     /// re-arc dialect that gives `None`) and when two values cannot be compared.
@@ -185,7 +185,7 @@ op! {
 }
 
 op! {
-    /// The element for which a function is smallest; the first one if several tie.
+    /// The element with the smallest value of a function; the first one of a tie.
     ///
     /// The function `None` compares the elements themselves. Fails on an empty container (in the
     /// re-arc dialect that gives `None`) and when two values cannot be compared.
@@ -217,9 +217,8 @@ fn extreme_argument<'r>(
 op! {
     /// The most frequent element of a tuple.
     ///
-    /// If several elements are equally frequent, the first one in the iteration order of the set of
-    /// elements is returned, not the first one in the tuple. Fails for a set and for an empty
-    /// tuple.
+    /// If several are equally frequent, the first one in the iteration order of the set of elements
+    /// counts, not the first one in the tuple. Fails for a set and for an empty tuple.
     pub mostcommon(container: Container) -> Any;
     ordered "several elements that are equally frequent";
     example "mostcommon((1, 2, 2, 3))" => "2";
@@ -230,9 +229,8 @@ op! {
 op! {
     /// The rarest element of a tuple.
     ///
-    /// If several elements are equally rare, the first one in the iteration order of the set of
-    /// elements is returned, not the first one in the tuple. Fails for a set and for an empty
-    /// tuple.
+    /// If several are equally rare, the first one in the iteration order of the set of elements
+    /// counts, not the first one in the tuple. Fails for a set and for an empty tuple.
     pub leastcommon(container: Container) -> Any;
     ordered "several elements that are equally rare";
     example "leastcommon((1, 2, 2, 1, 3))" => "3";

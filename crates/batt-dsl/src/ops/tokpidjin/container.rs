@@ -461,37 +461,37 @@ safe! {
 }
 
 safe! {
-    /// The element for which a function is largest; the first one if several tie.
+    /// The element with the largest value of a function; the first one of a tie.
     pub argmax(container: Container, compfunc: Callable) -> Any = container::argmax;
     ordered "a set in which several elements tie";
 }
 
 safe! {
-    /// The element for which a function is largest; the first one if several tie.
+    /// The element with the largest value of a function; the first one of a tie.
     pub argmax_t(container: Tuple, compfunc: Callable) -> Any = container::argmax;
     ordered "a set in which several elements tie";
 }
 
 safe! {
-    /// The element for which a function is largest; the first one if several tie.
+    /// The element with the largest value of a function; the first one of a tie.
     pub argmax_f(container: FrozenSet, compfunc: Callable) -> Any = container::argmax;
     ordered "a set in which several elements tie";
 }
 
 safe! {
-    /// The element for which a function is smallest; the first one if several tie.
+    /// The element with the smallest value of a function; the first one of a tie.
     pub argmin(container: Container, compfunc: Callable) -> Any = container::argmin;
     ordered "a set in which several elements tie";
 }
 
 safe! {
-    /// The element for which a function is smallest; the first one if several tie.
+    /// The element with the smallest value of a function; the first one of a tie.
     pub argmin_t(container: Tuple, compfunc: Callable) -> Any = container::argmin;
     ordered "a set in which several elements tie";
 }
 
 safe! {
-    /// The element for which a function is smallest; the first one if several tie.
+    /// The element with the smallest value of a function; the first one of a tie.
     pub argmin_f(container: FrozenSet, compfunc: Callable) -> Any = container::argmin;
     ordered "a set in which several elements tie";
 }

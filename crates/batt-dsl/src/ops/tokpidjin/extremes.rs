@@ -176,8 +176,8 @@ corner! { "The lower left corner", llcorner, Greater, Less; llcorner, llcorner_i
 corner! { "The lower right corner", lrcorner, Greater, Greater; lrcorner, lrcorner_i, lrcorner_o }
 
 safe! {
-    /// A corner of a patch by its code: upper left, upper right, lower left, lower right. The upper
-    /// left one for another code.
+    /// A corner of a patch by its code: upper left, upper right, lower left, lower right. Another
+    /// code gives the upper left corner.
     pub corner(patch: Patch, r#type: R4) -> IJ;
     |run| {
         match r#type.integral() {

@@ -145,7 +145,7 @@ safe! {
 safe! {
     /// The values of a function on all elements, merged into one container of the container's kind.
     pub mapply(function: Callable, container: ContainerContainer) -> FrozenSet;
-    ordered "a tuple, on whose elements the function gives sets of several elements";
+    ordered "a tuple whose elements the function maps to sets of several elements";
     |run| {
         // Both `apply` and `merge` fall back to `()`, and `()` merged is `()` again.
         match higher_order::mapply(run, function, container) {
@@ -168,7 +168,7 @@ safe! {
 safe! {
     /// The values of a function on all elements, merged into one container of the container's kind.
     pub mapply_f(function: Callable, container: FrozenSet) -> FrozenSet;
-    ordered "a tuple, on whose elements the function gives sets of several elements";
+    ordered "a tuple whose elements the function maps to sets of several elements";
     |run| {
         let members = Members::of(run, container)?;
         // A missing value makes `apply_f` fall back to the empty set; a value that is not a

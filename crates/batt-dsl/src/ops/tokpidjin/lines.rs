@@ -69,7 +69,7 @@ fn general_line<'r>(run: &mut Run<'r>, a: Value<'r>, b: Value<'r>) -> Outcome<Va
 }
 
 safe! {
-    /// The line that starts at a location and ends 42 times the direction away.
+    /// The line that starts at a location and is 42 times the direction long.
     pub shoot(start: IJ, direction: IJ) -> Indices;
     |run| {
         if let (Value::Pair(_), Value::Pair(_)) = (start, direction) {

@@ -350,8 +350,8 @@ safe! {
 }
 
 safe! {
-    /// The vector that moves a patch until it touches another. Without a destination it is the
-    /// source itself.
+    /// The vector that moves a patch until it touches another. Without a destination, the result is
+    /// the source itself.
     pub gravitate(source: Patch, destination: Patch) -> IJ;
     |run| {
         if is_patch(source) && is_patch(destination) {

@@ -68,7 +68,7 @@ pub(super) fn first_of<'r>(run: &mut Run<'r>, v: Value<'r>) -> Outcome<Value<'r>
 
 safe! {
     /// The locations of a patch, without colours. If the first element has three components, all
-    /// elements are taken for cells; otherwise the patch is returned unchanged. A value without
+    /// elements are read as cells; otherwise the patch is returned unchanged. A value without
     /// elements, or whose first element is not a container, gives the empty set.
     pub toindices(patch: Patch) -> Indices;
     |run| {

@@ -213,8 +213,8 @@ safe! {
 }
 
 safe! {
-    /// The code of the first mirroring or rotation that turns every input into its output; `None`
-    /// if there is none. Code 7 leaves a grid unchanged.
+    /// The code of the first mirroring or rotation that turns every input into its output; 7 if
+    /// they are equal already, `None` if there is none.
     pub a_mr(S: Samples) -> A8;
     |run| {
         let samples = run.items(S)?;

@@ -28,7 +28,7 @@ impl<'f> Reading<'f> {
         if parts.is_none() {
             self.error(
                 DiagnosticCode::BadAppend,
-                "an entry has four parts",
+                "an entry must have four parts",
                 range,
                 form,
             );
@@ -47,7 +47,8 @@ impl<'f> Reading<'f> {
         let mutated = match mutated {
             Expr::BooleanLiteral(mutated) => Some(mutated.value),
             _ => {
-                let message = "the second part says whether the solver was mutated";
+                let message =
+                    "the second part must be True or False: whether the solver was mutated";
                 self.error(
                     DiagnosticCode::BadAppend,
                     message,
@@ -57,7 +58,11 @@ impl<'f> Reading<'f> {
                 None
             }
         };
-        let donor = self.text(donor, "the third part is the id of the solver", OUTPUT_FORM);
+        let donor = self.text(
+            donor,
+            "the third part must be the id of the solver",
+            OUTPUT_FORM,
+        );
         let value = self.entry_value(value, OUTPUT_FORM);
         let after = self.lowering.builder.len() as u32;
         if let (Some(number), Some(mutated), Some(donor), Some(value)) =
@@ -81,11 +86,11 @@ impl<'f> Reading<'f> {
             return;
         };
         let number = self.number(number, SCORE_FORM);
-        let what = "the second part is the id of the solver, or 'None'";
+        let what = "the second part must be the id of the solver, or 'None'";
         let donor = self.text(donor, what, SCORE_FORM);
         let differ = self.text(
             differ,
-            "the third part is the name of the differ",
+            "the third part must be the name of the differ",
             SCORE_FORM,
         );
         let value = self.entry_value(value, SCORE_FORM);
@@ -110,7 +115,7 @@ impl<'f> Reading<'f> {
             _ => None,
         };
         if number.is_none() {
-            let message = "the first part is the number of a step";
+            let message = "the first part must be the number of a step";
             self.error(DiagnosticCode::BadAppend, message, expr.range(), form);
         }
         number
@@ -131,7 +136,7 @@ impl<'f> Reading<'f> {
         let before = self.lowering.builder.len();
         let value = self.lowering.value(expr, "_");
         if self.lowering.builder.len() != before {
-            let message = "the fourth part is the value of a step";
+            let message = "the fourth part must be the value of a step";
             self.error(DiagnosticCode::BadAppend, message, expr.range(), form);
             return None;
         }

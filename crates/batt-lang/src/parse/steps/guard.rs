@@ -29,7 +29,7 @@ impl<'f> Reading<'f> {
             }
         };
         if !catches(handler) {
-            let message = "a guard catches TypeError, AttributeError and ValueError";
+            let message = "a guard must catch TypeError, AttributeError and ValueError";
             self.error(
                 DiagnosticCode::BadGuard,
                 message,
@@ -42,7 +42,7 @@ impl<'f> Reading<'f> {
         }
         self.guarded += 1;
         let [Stmt::Assign(default)] = handler.body.as_slice() else {
-            let message = "a guard gives the step its default";
+            let message = "a guard must assign the default to the step";
             self.error(
                 DiagnosticCode::BadGuard,
                 message,
@@ -61,7 +61,7 @@ impl<'f> Reading<'f> {
             _ => None,
         };
         if name(step) != name(default) {
-            let message = "a guard gives a value to the step that failed";
+            let message = "a guard must assign to the step that it guards";
             self.error(
                 DiagnosticCode::BadGuard,
                 message,
@@ -77,7 +77,7 @@ impl<'f> Reading<'f> {
                 && call.arguments.args.len() == 1
         });
         let Some(call) = call else {
-            let message = "a guard gives the step its default";
+            let message = "a guard must assign the default to the step";
             self.error(
                 DiagnosticCode::BadGuard,
                 message,
@@ -101,7 +101,7 @@ impl<'f> Reading<'f> {
             named.is_some() && named == callee && self.lowering.builder.len() == before
         });
         if !same {
-            let message = "the default must be that of what the step calls";
+            let message = "the default must be that of the function the step calls";
             self.error(
                 DiagnosticCode::BadGuard,
                 message,

@@ -251,7 +251,7 @@ impl<'f> Reading<'f> {
             _ => None,
         };
         if lists.as_deref() != Some(&["o", "s"]) {
-            let message = "a batt returns its two lists";
+            let message = "a batt must return its two lists";
             let hint = "end the batt with 'return o, s'";
             self.error(DiagnosticCode::MissingReturn, message, ret.range(), hint);
             return;
@@ -275,7 +275,7 @@ impl<'f> Reading<'f> {
             Stmt::Assign(assign) => match list_of(assign) {
                 Some(list) => {
                     if std::mem::replace(self.lists.made(list), true) {
-                        let message = "a list is made once, at the beginning";
+                        let message = "a list can be made only once, at the beginning";
                         self.error(DiagnosticCode::BadStep, message, stmt.range(), "");
                     }
                 }
@@ -326,7 +326,7 @@ impl<'f> Reading<'f> {
     /// Reads `tN = callee(args)`. Returns true if it added a step.
     fn step(&mut self, assign: &'f ast::StmtAssign) -> bool {
         let [Expr::Name(target)] = assign.targets.as_slice() else {
-            let message = "a step has one name";
+            let message = "a step must have one name";
             self.error(DiagnosticCode::BadStep, message, assign.range(), STEP_FORM);
             return false;
         };
@@ -347,11 +347,11 @@ impl<'f> Reading<'f> {
             let nested = self.lowering.builder.len() > before;
             let (message, hint) = if nested {
                 (
-                    "a step is one call",
+                    "a step must be one call",
                     "give the inner call a step of its own",
                 )
             } else {
-                ("a step is a call", STEP_FORM)
+                ("a step must be a call", STEP_FORM)
             };
             self.error(DiagnosticCode::BadStep, message, assign.value.range(), hint);
             return false;
@@ -447,7 +447,7 @@ impl<'f> Reading<'f> {
         let open = say(
             self.unguarded.open,
             Severity::Warning,
-            "a failure there ends the batt in Python, but not here",
+            "in Python a failure there ends the whole batt, here it does not",
         );
         let safe = say(
             self.unguarded.safe,

@@ -41,7 +41,7 @@ impl<'f> Reading<'f> {
             let hint = "give the inner call a step of its own";
             self.error(
                 DiagnosticCode::BadStep,
-                "a step is one call",
+                "a step must be one call",
                 assign.range(),
                 hint,
             );

@@ -201,13 +201,19 @@ fn the_sample_batch_is_four_steps() {
 #[test]
 fn a_statement_that_is_not_a_step_is_an_error() {
     for (line, expected) in [
-        ("t1 = I", "bad-step: a step is a call"),
-        ("t1 = (1, 2)", "bad-step: a step is a call"),
-        ("t1 = add(add(I, I), I)", "bad-step: a step is one call"),
-        ("t1 = add((I, I), I)", "bad-step: a step is one call"),
-        ("t1 = t2 = add(I, I)", "bad-step: a step has one name"),
-        ("I.x = add(I, I)", "bad-step: a step has one name"),
-        ("o = []", "bad-step: a list is made once, at the beginning"),
+        ("t1 = I", "bad-step: a step must be a call"),
+        ("t1 = (1, 2)", "bad-step: a step must be a call"),
+        (
+            "t1 = add(add(I, I), I)",
+            "bad-step: a step must be one call",
+        ),
+        ("t1 = add((I, I), I)", "bad-step: a step must be one call"),
+        ("t1 = t2 = add(I, I)", "bad-step: a step must have one name"),
+        ("I.x = add(I, I)", "bad-step: a step must have one name"),
+        (
+            "o = []",
+            "bad-step: a list can be made only once, at the beginning",
+        ),
         (
             "o = add(I, I)",
             "bad-step: 'o' is a list, not the name of a step",
@@ -309,7 +315,7 @@ fn lists_are_made_used_and_returned() {
     assert_eq!(said("def batt(I):\n  o = []\n  return o, s"), [missing]);
     let text = "def batt(I):\n  o = []\n  s.append((1, 'None', 'd', I))\n  return o, s";
     assert_eq!(said(text), [missing]);
-    let other = "missing-return: a batt returns its two lists";
+    let other = "missing-return: a batt must return its two lists";
     assert_eq!(
         said("def batt(I):\n  o = []\n  s = []\n  return s, o"),
         [other]
@@ -353,7 +359,7 @@ fn functions_that_are_not_batts_are_ignored() {
         found,
         [
             "batt.py:2:5: warning[ignored-statement]: 'f' is not a batt and is ignored",
-            "batt.py:9:3: error[missing-return]: a batt returns its two lists",
+            "batt.py:9:3: error[missing-return]: a batt must return its two lists",
         ]
     );
     assert_eq!(file.batts.len(), 1);
