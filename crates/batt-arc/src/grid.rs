@@ -218,7 +218,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn reads_back_what_was_put_in() {
+    fn a_grid_returns_its_cells() {
         let grid = Grid::new(2, 3, vec![0, 1, 2, 3, 4, 5]).unwrap();
         assert_eq!(
             grid,

@@ -17,7 +17,7 @@ const FIRST_CHUNK: usize = 4096;
 
 /// The most bytes that an arena keeps when it is reset. A larger one returns its memory to the
 /// system.
-const KEEP: usize = 32 << 20;
+const MAX_KEPT: usize = 32 << 20;
 
 /// The byte that overwrites released memory in debug builds, so that tests find values that are
 /// used after their release.
@@ -31,7 +31,7 @@ pub(crate) struct Arena {
     /// Start of the newest chunk.
     start: Cell<NonNull<u8>>,
     /// Whether a reset has more to do than to start over in the only chunk.
-    untidy: Cell<bool>,
+    needs_full_reset: Cell<bool>,
     /// The number of chunks in use.
     used: Cell<usize>,
     /// The chunks in use, the newest last, then spare ones, each larger than the one before.
@@ -65,7 +65,7 @@ impl Default for Arena {
             next: nowhere.into(),
             end: nowhere.into(),
             start: nowhere.into(),
-            untidy: false.into(),
+            needs_full_reset: false.into(),
             used: 0.into(),
             chunks: RefCell::default(),
         }
@@ -84,17 +84,17 @@ impl Arena {
     /// Allocates this many bytes, aligned to [`ALIGN`] and not yet written. No other allocation
     /// overlaps them until they are released. Returns `None` when the system has no memory.
     #[inline(always)]
-    pub fn room(&self, bytes: usize) -> Option<NonNull<u8>> {
-        match self.room_at_hand(bytes) {
-            None => self.room_in_new_chunk(bytes),
+    pub fn allocate(&self, bytes: usize) -> Option<NonNull<u8>> {
+        match self.allocate_in_chunk(bytes) {
+            None => self.allocate_in_new_chunk(bytes),
             room => room,
         }
     }
 
-    /// Allocates in the current chunk. Returns `None` if [`room`](Arena::room) would need a new
-    /// one.
+    /// Allocates in the current chunk. Returns `None` if [`allocate`](Arena::allocate) would need a
+    /// new one.
     #[inline(always)]
-    pub fn room_at_hand(&self, bytes: usize) -> Option<NonNull<u8>> {
+    pub fn allocate_in_chunk(&self, bytes: usize) -> Option<NonNull<u8>> {
         let size = bytes.checked_add(ALIGN - 1)? & !(ALIGN - 1);
         let next = self.next.get();
         let free = self.end.get().addr().get() - next.addr().get();
@@ -109,7 +109,7 @@ impl Arena {
 
     #[cold]
     #[inline(never)]
-    fn room_in_new_chunk(&self, bytes: usize) -> Option<NonNull<u8>> {
+    fn allocate_in_new_chunk(&self, bytes: usize) -> Option<NonNull<u8>> {
         let size = bytes.checked_next_multiple_of(ALIGN)?;
         let mut chunks = self.chunks.borrow_mut();
         let used = self.used.get();
@@ -126,10 +126,10 @@ impl Arena {
             chunks.try_reserve(1).ok()?;
             let start = NonNull::new(words.as_mut_ptr())?.cast();
             chunks.push(Chunk { start, words });
-            self.untidy.set(true);
+            self.needs_full_reset.set(true);
         }
         self.used.set(used + 1);
-        let start = self.go_to(&chunks[used]);
+        let start = self.use_chunk(&chunks[used]);
         // SAFETY: the chunk was chosen or made with at least `size` bytes, and `start` is its
         // first.
         self.next.set(unsafe { start.add(size) });
@@ -137,7 +137,7 @@ impl Arena {
     }
 
     /// Makes a chunk the newest one, with all of its bytes free, and returns its start.
-    fn go_to(&self, chunk: &Chunk) -> NonNull<u8> {
+    fn use_chunk(&self, chunk: &Chunk) -> NonNull<u8> {
         self.start.set(chunk.start);
         self.next.set(chunk.start);
         // SAFETY: `start + size` is one past the end of the chunk's allocation, which is in bounds.
@@ -203,7 +203,7 @@ impl Arena {
         self.used.set(used);
         match used.checked_sub(1) {
             Some(newest) => {
-                self.go_to(&self.chunks.borrow()[newest]);
+                self.use_chunk(&self.chunks.borrow()[newest]);
             }
             None => {
                 let nowhere = NonNull::<Word>::dangling().cast();
@@ -235,35 +235,36 @@ impl Arena {
 
     /// Makes the next [`reset`](Arena::reset) return true, so that its caller resets more than this
     /// arena.
-    pub fn make_untidy(&self) {
-        self.untidy.set(true);
+    pub fn require_full_reset(&self) {
+        self.needs_full_reset.set(true);
     }
 
     /// Releases everything, and keeps the largest chunk for the next run. Returns true if the run
-    /// has used more than one chunk, or if [`make_untidy`](Arena::make_untidy) was called.
+    /// has used more than one chunk, or if [`require_full_reset`](Arena::require_full_reset) was
+    /// called.
     #[inline(always)]
     pub fn reset(&mut self) -> bool {
-        let untidy = self.untidy.get();
-        if untidy {
-            self.tidy();
+        let needs_full_reset = self.needs_full_reset.get();
+        if needs_full_reset {
+            self.full_reset();
         }
         self.next.set(self.start.get());
-        untidy
+        needs_full_reset
     }
 
     #[cold]
     #[inline(never)]
-    fn tidy(&mut self) {
+    fn full_reset(&mut self) {
         let chunks = self.chunks.get_mut();
-        if chunks.iter().map(Chunk::size).sum::<usize>() > KEEP {
+        if chunks.iter().map(Chunk::size).sum::<usize>() > MAX_KEPT {
             *self = Arena::default();
             return;
         }
         chunks.drain(..chunks.len().saturating_sub(1));
-        self.untidy.set(false);
+        self.needs_full_reset.set(false);
         self.used.set(chunks.len());
         if let Some(chunk) = self.chunks.borrow().last() {
-            self.go_to(chunk);
+            self.use_chunk(chunk);
         }
     }
 }
@@ -285,7 +286,7 @@ mod tests {
 
     /// Allocates, fills the room with a byte and returns it.
     fn filled(arena: &Arena, size: usize, byte: u8) -> &[u8] {
-        let room = arena.room(size).unwrap();
+        let room = arena.allocate(size).unwrap();
         // SAFETY: the room was just allocated with `size` bytes, and all of them are written here.
         unsafe {
             room.write_bytes(byte, size);
@@ -325,7 +326,7 @@ mod tests {
     #[test]
     fn a_large_arena_is_given_back() {
         let mut arena = Arena::default();
-        arena.room(KEEP + 1).unwrap();
+        arena.allocate(MAX_KEPT + 1).unwrap();
         arena.reset();
         assert!(arena.chunks.borrow().is_empty());
         filled(&arena, 10, 1);
@@ -346,7 +347,7 @@ mod tests {
                 assert!(before == 0 || !arena.is_after(position, NonNull::from(kept).cast()));
                 assert!(!arena.is_after(position, NonNull::from(&position).cast()));
                 assert!(!arena.is_at(position));
-                // SAFETY: the slices made in this turn are not used after this line.
+                // SAFETY: the slices made in this iteration are not used after this line.
                 unsafe { arena.rewind(position) };
                 assert!(arena.is_at(position));
             }
@@ -362,8 +363,8 @@ mod tests {
         for _ in 0..3 {
             filled(&arena, 4000, 1);
             places.push(filled(&arena, 4000, 1).as_ptr());
-            // SAFETY: the slices made in this turn are not used after this line, only compared by
-            // address.
+            // SAFETY: the slices made in this iteration are not used after this line, only compared
+            // by address.
             unsafe { arena.rewind(position) };
         }
         assert!(places.iter().all(|place| *place == places[0]));

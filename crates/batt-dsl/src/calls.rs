@@ -11,7 +11,7 @@
 
 use crate::dialect::Dialect;
 use crate::fault::{Fault, Outcome};
-use crate::memo::Standing;
+use crate::memo::MemoState;
 use crate::run::Run;
 use crate::table::{Fallback, Op, OpCode, OpId, Type};
 use crate::value::{Closure, Form, Returned, Value};
@@ -31,7 +31,7 @@ impl<'r> Run<'r> {
         match f {
             Value::Op(id) => match id.op().code {
                 OpCode::One(code) => code(self, a).outcome(),
-                _ => self.call_oddly(id, &[a]),
+                _ => self.call_with_unusual_arity(id, &[a]),
             },
             Value::Closure(closure) => self.call_closure1(closure, a).outcome(),
             _ => Err(Fault::Type),
@@ -45,7 +45,7 @@ impl<'r> Run<'r> {
         match f {
             Value::Op(id) => match id.op().code {
                 OpCode::Two(code) => code(self, a, b).outcome(),
-                _ => self.call_oddly(id, &[a, b]),
+                _ => self.call_with_unusual_arity(id, &[a, b]),
             },
             Value::Closure(closure) => self.call_closure2(closure, a, b).outcome(),
             _ => Err(Fault::Type),
@@ -64,7 +64,7 @@ impl<'r> Run<'r> {
         match f {
             Value::Op(id) => match id.op().code {
                 OpCode::Three(code) => code(self, a, b, c).outcome(),
-                _ => self.call_oddly(id, &[a, b, c]),
+                _ => self.call_with_unusual_arity(id, &[a, b, c]),
             },
             Value::Closure(closure) if closure.arity == 3 => {
                 self.enter()?;
@@ -93,7 +93,7 @@ impl<'r> Run<'r> {
         match f {
             Value::Op(id) => match id.op().code {
                 OpCode::Four(code) => code(self, a, b, c, d).outcome(),
-                _ => self.call_oddly(id, &[a, b, c, d]),
+                _ => self.call_with_unusual_arity(id, &[a, b, c, d]),
             },
             _ => Err(Fault::Type),
         }
@@ -107,7 +107,7 @@ impl<'r> Run<'r> {
             [a, b, c] => self.call3(f, a, b, c),
             [a, b, c, d] => self.call4(f, a, b, c, d),
             _ => match f {
-                Value::Op(id) => self.call_oddly(id, args),
+                Value::Op(id) => self.call_with_unusual_arity(id, args),
                 _ => Err(Fault::Type),
             },
         }
@@ -115,7 +115,7 @@ impl<'r> Run<'r> {
 
     /// Calls a primitive with an unusual number of arguments.
     #[cold]
-    fn call_oddly(&mut self, id: OpId, args: &[Value<'r>]) -> Outcome<Value<'r>> {
+    fn call_with_unusual_arity(&mut self, id: OpId, args: &[Value<'r>]) -> Outcome<Value<'r>> {
         match (id.op().code, args) {
             (OpCode::Anything, _) => Ok(Value::EMPTY_TUPLE),
             (OpCode::TwoOrThree(code), &[a, b]) => code(self, a, b, None).outcome(),
@@ -194,20 +194,20 @@ impl<'r> Run<'r> {
     }
 
     pub(crate) fn call_closure1(&mut self, closure: &'r Closure<'r>, x: Value<'r>) -> Returned<'r> {
-        if closure.standing.is_asked() {
+        if closure.memo_state.is_lookup_due() {
             return self.call_memoised(closure, x);
         }
         let fuel = self.fuel();
-        let returned = Returned::new(self.call_plainly(closure, x));
+        let returned = Returned::new(self.call_without_memo(closure, x));
         if self.was_expensive(fuel) {
-            self.found_expensive(closure);
+            self.record_expensive_call(closure);
         }
         returned
     }
 
     /// Calls a closure with one argument, without the memo.
     #[inline(always)]
-    pub(crate) fn call_plainly(
+    pub(crate) fn call_without_memo(
         &mut self,
         closure: &'r Closure<'r>,
         x: Value<'r>,
@@ -247,7 +247,7 @@ impl<'r> Run<'r> {
         match closure.form {
             Form::Compose(outer, inner) => {
                 if let Value::Closure(outer) = outer
-                    && outer.standing.is_asked()
+                    && outer.memo_state.is_lookup_due()
                 {
                     return self.compose_memoised(outer, inner, x).outcome();
                 }
@@ -303,7 +303,7 @@ impl<'r> Run<'r> {
         self.closures = self.closures.wrapping_add(1);
         Ok(Value::Closure(self.alloc(Closure {
             arity,
-            standing: Standing::default(),
+            memo_state: MemoState::default(),
             id: self.closures,
             form,
         })?))

@@ -67,8 +67,8 @@ const FIRST_SLOTS: usize = 64;
 /// The stored calls. An empty memo owns no memory.
 #[derive(Default)]
 pub(crate) struct Memo {
-    /// The closures found to be expensive. [`Standing`] holds a closure's number here, counted from
-    /// 1.
+    /// The closures found to be expensive. [`MemoState`] holds a closure's number here, counted
+    /// from 1.
     closures: Vec<Expensive>,
     /// The stored calls, in the order in which they were made. Calls recur in about the same order,
     /// so the next entry is mostly in the cache already.
@@ -102,27 +102,28 @@ struct Expensive {
 /// The state of a closure in the memo, stored in the closure. It has three bytes, because a larger
 /// one would not let a closure fit a cache line.
 #[derive(Default)]
-pub(crate) struct Standing {
+pub(crate) struct MemoState {
     /// The closure's number if it is expensive, otherwise 0.
     number: Cell<[u8; 2]>,
-    /// The number of expensive calls modulo [`STORE_INTERVAL`], and the bit [`ASKED`] if the next
-    /// call is to be looked up.
+    /// The number of expensive calls modulo [`STORE_INTERVAL`], and the bit [`LOOKUP_DUE`] if the
+    /// next call is to be looked up.
     tries: Cell<u8>,
 }
 
 /// The bit of `tries` that is set if the next call is to be looked up. It is not part of the count.
-const ASKED: u8 = 0x80;
+const LOOKUP_DUE: u8 = 0x80;
 
-impl Standing {
+impl MemoState {
     /// Returns whether the next call is to be looked up.
     #[inline(always)]
-    pub fn is_asked(&self) -> bool {
-        self.tries.get() >= ASKED
+    pub fn is_lookup_due(&self) -> bool {
+        self.tries.get() >= LOOKUP_DUE
     }
 
-    fn ask(&self, asked: bool) {
-        let tries = self.tries.get() & !ASKED;
-        self.tries.set(if asked { tries | ASKED } else { tries });
+    fn set_lookup_due(&self, is_due: bool) {
+        let tries = self.tries.get() & !LOOKUP_DUE;
+        self.tries
+            .set(if is_due { tries | LOOKUP_DUE } else { tries });
     }
 
     #[inline(always)]
@@ -139,7 +140,7 @@ impl Standing {
 
     /// Returns whether the value of the current call is stored although no call has recurred yet.
     fn is_sample(&self) -> bool {
-        self.tries.get() & !ASKED == 0
+        self.tries.get() & !LOOKUP_DUE == 0
     }
 }
 
@@ -171,7 +172,7 @@ struct Entry {
 impl Call {
     #[inline(always)]
     fn new(closure: &Closure<'_>, parts: [Value<'_>; 2]) -> Call {
-        let closure = closure.standing.number();
+        let closure = closure.memo_state.number();
         let [a, b] = parts.map(Value::identity);
         Call {
             words: [a.1, b.1],
@@ -277,7 +278,7 @@ impl Memo {
     /// Returns the record of a closure. A number assigned before the memo was cleared is ignored.
     #[inline(always)]
     fn known(&mut self, closure: &Closure<'_>) -> Option<&mut Expensive> {
-        let number = usize::from(closure.standing.number());
+        let number = usize::from(closure.memo_state.number());
         let known = self.closures.get_mut(number.wrapping_sub(1))?;
         (known.address == NonNull::from(closure).cast()).then_some(known)
     }
@@ -384,10 +385,10 @@ impl<'r> Run<'r> {
     /// Records an expensive call of a closure, if its calls can be stored.
     #[cold]
     #[inline(never)]
-    pub(crate) fn found_expensive(&mut self, closure: &'r Closure<'r>) {
+    pub(crate) fn record_expensive_call(&mut self, closure: &'r Closure<'r>) {
         let home = self.home;
         let mut memo = home.memo.borrow_mut();
-        let standing = &closure.standing;
+        let memo_state = &closure.memo_state;
         if memo.known(closure).is_none() {
             // Outside loops, a step calls its function only once, so no call recurs.
             if !home.is_in_loop() || !home.stay_for_good([Value::Closure(closure)]) {
@@ -396,12 +397,12 @@ impl<'r> Run<'r> {
             let Some(number) = memo.admit(closure) else {
                 return;
             };
-            home.make_untidy();
-            standing.number.set(number.to_ne_bytes());
-            standing.tries.set(0);
+            home.require_full_reset();
+            memo_state.number.set(number.to_ne_bytes());
+            memo_state.tries.set(0);
         }
-        if standing.count().is_multiple_of(LOOKUP_INTERVAL) || memo.is_eager() {
-            standing.ask(true);
+        if memo_state.count().is_multiple_of(LOOKUP_INTERVAL) || memo.is_eager() {
+            memo_state.set_lookup_due(true);
         }
     }
 
@@ -457,11 +458,11 @@ impl<'r> Run<'r> {
     #[inline(never)]
     pub(crate) fn call_memoised(&mut self, closure: &'r Closure<'r>, x: Value<'r>) -> Returned<'r> {
         let home = self.home;
-        let standing = &closure.standing;
+        let memo_state = &closure.memo_state;
         let mut memo = home.memo.borrow_mut();
         let Some(known) = memo.known(closure) else {
             drop(memo);
-            standing.ask(false);
+            memo_state.set_lookup_due(false);
             return self.call_closure1(closure, x);
         };
         let is_trial = known.hits == 0 && !memo.is_eager();
@@ -471,12 +472,12 @@ impl<'r> Run<'r> {
             return Returned::new(self.spend(RECALL).map(|()| value));
         }
         if is_trial || !home.memo.borrow_mut().is_worth_a_miss(call.closure) {
-            standing.ask(false);
+            memo_state.set_lookup_due(false);
         }
-        let stores = !is_trial || standing.is_sample();
+        let stores = !is_trial || memo_state.is_sample();
         let (fuel, fallbacks, closures) = (self.fuel(), self.fallbacks, self.closures);
         let hashed = home.memo.borrow().hashed;
-        let outcome = self.call_plainly(closure, x);
+        let outcome = self.call_without_memo(closure, x);
         if let Ok(value) = outcome
             && stores
             && self.was_expensive(fuel)

@@ -20,7 +20,7 @@
 //!
 //! - A new value in the main arena does not stay, so its pointers do not matter.
 //! - Notes are the only pointers that change in values that stay. Everything allocated for a note
-//!   is allocated under [`Run::noting`] of its owner, so it is lasting if the owner stays. It is
+//!   is allocated under [`Run::make_note`] of its owner, so it is lasting if the owner stays. It is
 //!   made from values the owner points to, directly or not, and from other parts of the same note,
 //!   all of which stay. The sources of the owner get notes of their own on the way, because their
 //!   order is computed first. They are reachable from something that stays, so they stay, and their
@@ -49,7 +49,7 @@ use std::ptr::NonNull;
 use crate::arena::{Arena, Position};
 use crate::fault::Outcome;
 use crate::memo::Memo;
-use crate::ops::Kept;
+use crate::ops::ColumnCache;
 use crate::run::Run;
 use crate::value::Value;
 
@@ -68,13 +68,13 @@ pub(crate) struct Memory {
     /// outside](Outside::compute) began.
     computing: Cell<Option<[Position; 2]>>,
     /// Whether a shared note is being made.
-    for_all: Cell<bool>,
+    making_shared_note: Cell<bool>,
     /// The active loops, the innermost last. All of them are in the active region.
     marks: RefCell<Vec<Mark>>,
     /// The memo of closure calls. It points only to what [stays for good](Memory::stay_for_good).
     pub(crate) memo: RefCell<Memo>,
     /// The columns cached in this run.
-    pub(crate) columns: Kept,
+    pub(crate) columns: ColumnCache,
 }
 
 /// Values and the lasting notes about them.
@@ -98,7 +98,7 @@ struct Mark {
 }
 
 /// An active loop.
-pub(crate) struct Turns {
+pub(crate) struct LoopState {
     /// The position of the main arena when this iteration began.
     start: Position,
     /// The same fields as in the mark.
@@ -110,9 +110,9 @@ pub(crate) struct Turns {
     over: bool,
 }
 
-impl Turns {
-    fn new(mark: &Mark) -> Turns {
-        Turns {
+impl LoopState {
+    fn new(mark: &Mark) -> LoopState {
+        LoopState {
             start: mark.main,
             lasting_bytes: mark.lasting_bytes,
             budget: mark.budget,
@@ -141,15 +141,15 @@ impl Memory {
         self.scoped.set(false);
         self.shared_left.set(None);
         self.computing.set(None);
-        self.for_all.set(false);
+        self.making_shared_note.set(false);
         self.marks.get_mut().clear();
         self.memo.get_mut().clear();
         self.columns.forget();
     }
 
     /// Makes the next reset clear more than the values.
-    pub fn make_untidy(&self) {
-        self.shared.main.make_untidy();
+    pub fn require_full_reset(&self) {
+        self.shared.main.require_full_reset();
     }
 
     /// Returns whether a loop that releases memory is active.
@@ -193,7 +193,7 @@ impl Memory {
 
     /// Returns whether several solvers share the value at this address, so that all of them profit
     /// from a note about it.
-    fn is_for_all(&self, owner: NonNull<u8>) -> bool {
+    fn is_shared(&self, owner: NonNull<u8>) -> bool {
         match self.computing.get() {
             Some(start) => self.shared.stays_at(start, owner),
             None => self.scoped.get() && !self.own.holds(owner),
@@ -201,7 +201,7 @@ impl Memory {
     }
 
     /// Returns the arena for a note about the value at this address; `None` for the current arena.
-    fn place_of_note(&self, owner: NonNull<u8>) -> Option<&Arena> {
+    fn arena_for_note(&self, owner: NonNull<u8>) -> Option<&Arena> {
         let region = self.region();
         let mut marks = self.marks.borrow_mut();
         if self.scoped.get() && !region.holds(owner) {
@@ -253,60 +253,61 @@ impl Region {
 impl<'r> Run<'r> {
     /// Makes a note about `owner`: everything that `make` allocates stays as long as the owner.
     #[inline]
-    pub(crate) fn noting<O, T>(&mut self, owner: &O, make: impl FnOnce(&mut Run<'r>) -> T) -> T {
-        if !self.is_watched() {
+    pub(crate) fn make_note<O, T>(&mut self, owner: &O, make: impl FnOnce(&mut Run<'r>) -> T) -> T {
+        if !self.needs_arena_for_note() {
             return make(self);
         }
-        self.noting_elsewhere(NonNull::from(owner).cast(), make)
+        self.make_note_elsewhere(NonNull::from(owner).cast(), make)
     }
 
     /// Returns whether a note may need an arena other than the current one.
     #[inline(always)]
-    fn is_watched(&self) -> bool {
+    fn needs_arena_for_note(&self) -> bool {
         let home = self.home;
         home.scoped.get() || home.computing.get().is_some() || home.is_in_loop()
     }
 
     #[inline(never)]
-    fn noting_elsewhere<T>(
+    fn make_note_elsewhere<T>(
         &mut self,
         owner: NonNull<u8>,
         make: impl FnOnce(&mut Run<'r>) -> T,
     ) -> T {
         let home = self.home;
-        if !home.for_all.get() && home.is_for_all(owner) {
-            home.for_all.set(true);
+        if !home.making_shared_note.get() && home.is_shared(owner) {
+            home.making_shared_note.set(true);
             let limits = self.full_allowance();
-            let (made, bytes) = self.for_free(limits, |run| run.noting_elsewhere(owner, make));
-            home.for_all.set(false);
+            let (made, bytes) = self.for_free(limits, |run| run.make_note_elsewhere(owner, make));
+            home.making_shared_note.set(false);
             home.take_shared(bytes);
             return made;
         }
-        let Some(place) = home.place_of_note(owner) else {
+        let Some(place) = home.arena_for_note(owner) else {
             return make(self);
         };
-        home.make_untidy();
+        home.require_full_reset();
         let is_nested = !std::ptr::eq(self.arena, &home.region().main);
         let arena = std::mem::replace(&mut self.arena, place);
         let budget = self.budget();
         let made = make(self);
         self.arena = arena;
         // A shared note is free, and the outer note counts the bytes of a nested one.
-        if !home.for_all.get() && !is_nested {
+        if !home.making_shared_note.get() && !is_nested {
             let lasting_bytes = &home.region().lasting_bytes;
             lasting_bytes.set(lasting_bytes.get() + budget - self.budget());
         }
         made
     }
 
-    /// Runs a loop that releases the values made by its calls: see [`turn1`](Run::turn1).
+    /// Runs a loop that releases the values made by its calls: see
+    /// [`call1_in_loop`](Run::call1_in_loop).
     #[inline]
-    pub(crate) fn in_turns<T>(&mut self, body: impl FnOnce(&mut Run<'r>, &mut Turns) -> T) -> T {
+    pub(crate) fn in_loop<T>(&mut self, body: impl FnOnce(&mut Run<'r>, &mut LoopState) -> T) -> T {
         debug_assert!(std::ptr::eq(self.arena, &self.home.region().main));
         let mark = self.home.region().mark(self.budget());
-        let mut turns = Turns::new(&mark);
+        let mut state = LoopState::new(&mark);
         self.home.marks.borrow_mut().push(mark);
-        let result = body(self, &mut turns);
+        let result = body(self, &mut state);
         self.home.marks.borrow_mut().pop();
         result
     }
@@ -314,34 +315,34 @@ impl<'r> Run<'r> {
     /// Calls a function in an iteration of a loop. Releases everything that the call has made,
     /// unless its value points to some of it.
     #[inline(always)]
-    pub(crate) fn turn1(
+    pub(crate) fn call1_in_loop(
         &mut self,
-        turns: &mut Turns,
+        state: &mut LoopState,
         f: Value<'r>,
         a: Value<'r>,
     ) -> Outcome<Value<'r>> {
-        self.begin_turn(turns);
+        self.begin_iteration(state);
         let outcome = self.call1(f, a);
-        // SAFETY: the turn began before this call, nothing else was allocated in it, and `outcome`
-        // is all that this function keeps of the call.
-        unsafe { self.end_turn(turns, outcome) };
+        // SAFETY: the iteration began before this call, nothing else was allocated in it, and
+        // `outcome` is all that this function keeps of the call.
+        unsafe { self.end_iteration(state, outcome) };
         outcome
     }
 
-    /// Calls a function with two arguments, otherwise like [`turn1`](Run::turn1).
+    /// Calls a function with two arguments, otherwise like [`call1_in_loop`](Run::call1_in_loop).
     #[inline(always)]
-    pub(crate) fn turn2(
+    pub(crate) fn call2_in_loop(
         &mut self,
-        turns: &mut Turns,
+        state: &mut LoopState,
         f: Value<'r>,
         a: Value<'r>,
         b: Value<'r>,
     ) -> Outcome<Value<'r>> {
-        self.begin_turn(turns);
+        self.begin_iteration(state);
         let outcome = self.call2(f, a, b);
-        // SAFETY: the turn began before this call, nothing else was allocated in it, and `outcome`
-        // is all that this function keeps of the call.
-        unsafe { self.end_turn(turns, outcome) };
+        // SAFETY: the iteration began before this call, nothing else was allocated in it, and
+        // `outcome` is all that this function keeps of the call.
+        unsafe { self.end_iteration(state, outcome) };
         outcome
     }
 
@@ -354,69 +355,69 @@ impl<'r> Run<'r> {
     /// When `collect` returns `true`, nothing that the caller or `collect` keeps points to memory
     /// allocated since the call began: neither the value nor any part of it.
     #[inline(always)]
-    pub(crate) unsafe fn turn_to_collect(
+    pub(crate) unsafe fn collect_in_loop(
         &mut self,
-        turns: &mut Turns,
+        state: &mut LoopState,
         call: impl FnOnce(&mut Run<'r>) -> Outcome<Value<'r>>,
         collect: impl FnOnce(&mut Run<'r>, Value<'r>) -> (u32, bool),
     ) -> Outcome<u32> {
-        self.begin_turn(turns);
+        self.begin_iteration(state);
         let value = call(self)?;
         let (number, is_old) = collect(self, value);
         if is_old {
             // SAFETY: the iteration is this call and the search for its value. The value was
             // dropped in favour of an older one, and by the contract of this function neither
             // `collect` nor the caller keeps a pointer to memory allocated since the call began.
-            unsafe { self.end_turn(turns, Ok(Value::None)) };
+            unsafe { self.end_iteration(state, Ok(Value::None)) };
         }
         Ok(number)
     }
 
     /// Tests a condition in an iteration of a loop.
     #[inline(always)]
-    pub(crate) fn test(
+    pub(crate) fn test_in_loop(
         &mut self,
-        turns: &mut Turns,
+        state: &mut LoopState,
         condition: Value<'r>,
         a: Value<'r>,
     ) -> Outcome<bool> {
-        self.begin_turn(turns);
+        self.begin_iteration(state);
         let verdict = self.call1(condition, a);
         let truth = verdict.map(|verdict| self.truth(verdict));
         // SAFETY: the iteration is this call, and only a `bool` outlives it.
-        unsafe { self.end_turn(turns, Ok(Value::None)) };
+        unsafe { self.end_iteration(state, Ok(Value::None)) };
         truth
     }
 
     /// Returns `a < b`, computed in an iteration of a loop.
     #[inline(always)]
-    pub(crate) fn lt_in_turn(
+    pub(crate) fn lt_in_loop(
         &mut self,
-        turns: &mut Turns,
+        state: &mut LoopState,
         a: Value<'r>,
         b: Value<'r>,
     ) -> Outcome<bool> {
-        self.begin_turn(turns);
+        self.begin_iteration(state);
         let less = self.lt(a, b);
         // SAFETY: the iteration is this comparison, and only a `bool` outlives it.
-        unsafe { self.end_turn(turns, Ok(Value::None)) };
+        unsafe { self.end_iteration(state, Ok(Value::None)) };
         less
     }
 
     /// Begins an iteration: everything that exists now stays.
     #[inline(always)]
-    fn begin_turn(&mut self, turns: &mut Turns) {
-        if !turns.over && !self.arena.is_at(turns.start) {
-            self.move_on(turns);
+    fn begin_iteration(&mut self, state: &mut LoopState) {
+        if !state.over && !self.arena.is_at(state.start) {
+            self.move_on(state);
         }
     }
 
     #[cold]
     #[inline(never)]
-    fn move_on(&mut self, turns: &mut Turns) {
+    fn move_on(&mut self, state: &mut LoopState) {
         if let Some(mark) = self.home.marks.borrow_mut().last_mut() {
             *mark = self.home.region().mark(self.budget());
-            *turns = Turns::new(mark);
+            *state = LoopState::new(mark);
         }
     }
 
@@ -424,34 +425,34 @@ impl<'r> Run<'r> {
     ///
     /// # Safety
     ///
-    /// Of everything allocated since [`begin_turn`](Run::begin_turn), the caller keeps no pointer
-    /// except inside the value of `outcome`. Notes are exempt: `noting` places them so that they
-    /// stay as long as their owner.
+    /// Of everything allocated since [`begin_iteration`](Run::begin_iteration), the caller keeps no
+    /// pointer except inside the value of `outcome`. Notes are exempt: `make_note` places them so
+    /// that they stay as long as their owner.
     #[inline(always)]
-    unsafe fn end_turn(&mut self, turns: &mut Turns, outcome: Outcome<Value<'r>>) {
-        if turns.over || self.arena.is_at(turns.start) {
+    unsafe fn end_iteration(&mut self, state: &mut LoopState, outcome: Outcome<Value<'r>>) {
+        if state.over || self.arena.is_at(state.start) {
             return;
         }
         if outcome.ok().and_then(Value::address).is_some() {
-            turns.over = true;
+            state.over = true;
             return;
         }
-        let is_noted = self.home.region().lasting_bytes.get() != turns.lasting_bytes;
+        let is_noted = self.home.region().lasting_bytes.get() != state.lasting_bytes;
         if !is_noted {
             // The common case: nothing made in this iteration stays, and the mark serves the next
             // one as well.
             let before = self.budget();
             self.scratch.lowest = self.scratch.lowest.min(before);
-            self.scratch.released += (turns.budget - before) as u64;
-            self.set_budget(turns.budget);
+            self.scratch.released += (state.budget - before) as u64;
+            self.set_budget(state.budget);
             // SAFETY: `start` is the position at which this iteration began. The value has no
             // address, the caller keeps no other pointer to memory of this iteration, and by the
             // invariant of this module nothing that stays points to main memory after `start`.
-            unsafe { self.arena.rewind(turns.start) };
+            unsafe { self.arena.rewind(state.start) };
         } else {
-            // SAFETY: the caller of `end_turn` keeps no pointer to memory of this iteration except
-            // inside the value, and the value has no address.
-            unsafe { self.settle(turns) };
+            // SAFETY: the caller of `end_iteration` keeps no pointer to memory of this iteration
+            // except inside the value, and the value has no address.
+            unsafe { self.settle(state) };
         }
     }
 
@@ -459,10 +460,10 @@ impl<'r> Run<'r> {
     ///
     /// # Safety
     ///
-    /// The conditions of [`end_turn`](Run::end_turn) hold, and no part of the value was allocated
-    /// after the mark.
+    /// The conditions of [`end_iteration`](Run::end_iteration) hold, and no part of the value was
+    /// allocated after the mark.
     #[inline(never)]
-    unsafe fn settle(&mut self, turns: &mut Turns) {
+    unsafe fn settle(&mut self, state: &mut LoopState) {
         let region = self.home.region();
         let mut marks = self.home.marks.borrow_mut();
         let Some(mark) = marks.last_mut() else {
@@ -486,7 +487,7 @@ impl<'r> Run<'r> {
         self.scratch.released += (budget - before) as u64;
         self.set_budget(budget);
         *mark = region.mark(self.budget());
-        *turns = Turns::new(mark);
+        *state = LoopState::new(mark);
     }
 }
 
@@ -524,7 +525,7 @@ impl<'r> Run<'r> {
     /// Bounds the bytes allocated outside while a [scoped region](Run::scoped) is active, for all
     /// regions together.
     pub fn bound_shared(&mut self, bytes: usize) {
-        self.home.make_untidy();
+        self.home.require_full_reset();
         self.home.shared_left.set(Some(bytes));
     }
 
@@ -551,7 +552,7 @@ impl<'r> Run<'r> {
             return body(self, &Outside(PhantomData, PhantomData));
         }
         assert!(home.marks.borrow().is_empty(), "not inside a loop");
-        home.make_untidy();
+        home.require_full_reset();
         let rest = self.allowance();
         home.scoped.set(true);
         self.arena = &home.own.main;
@@ -578,7 +579,7 @@ impl<'r, 's> Outside<'r, 's> {
     #[inline(always)]
     pub fn bring(&self, value: Value<'r>) -> Value<'s> {
         // SAFETY: memory outside lives longer than the region, so the shorter lifetime is sound.
-        // `'s` is invariant, and notes about the value are made outside (`place_of_note`), so no
+        // `'s` is invariant, and notes about the value are made outside (`arena_for_note`), so no
         // pointer into the region gets into it.
         unsafe { std::mem::transmute::<Value<'r>, Value<'s>>(value) }
     }
@@ -697,7 +698,7 @@ mod tests {
     }
 
     #[test]
-    fn a_computation_outside_is_paid_for() {
+    fn a_computation_outside_is_charged() {
         Workspace::new().run(Dialect::ArcDsl, &LIMITS, |run| {
             run.bound_shared(200 << 10);
             let mut kept = Vec::new();

@@ -500,8 +500,8 @@ impl<'r> Run<'r> {
         let best = if keys.first().is_none_or(|key| key.address().is_none()) {
             self.extreme_by(keys, direction, Run::lt)?
         } else {
-            self.in_turns(|run, turns| {
-                run.extreme_by(keys, direction, |run, a, b| run.lt_in_turn(turns, a, b))
+            self.in_loop(|run, state| {
+                run.extreme_by(keys, direction, |run, a, b| run.lt_in_loop(state, a, b))
             })?
         };
         Ok((!keys.is_empty()).then_some(best))

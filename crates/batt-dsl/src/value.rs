@@ -15,7 +15,7 @@
 use std::cell::Cell as Slot;
 
 use crate::fault::{Fault, Outcome};
-use crate::memo::Standing;
+use crate::memo::MemoState;
 use crate::set::Set;
 use crate::table::OpId;
 
@@ -145,7 +145,7 @@ pub struct Closure<'r> {
     /// The number of arguments of a call.
     pub(crate) arity: u8,
     /// The state of the closure in the memo.
-    pub(crate) standing: Standing,
+    pub(crate) memo_state: MemoState,
     /// The closure's number in its run, a stable stand-in for its address.
     pub(crate) id: u32,
     pub(crate) form: Form<'r>,

@@ -63,7 +63,7 @@ proptest! {
     #![proptest_config(ProptestConfig { cases: 2_000, failure_persistence: None, ..ProptestConfig::default() })]
 
     #[test]
-    fn tuples_come_out_as_they_went_in(value in value()) {
+    fn tuples_survive_a_run(value in value()) {
         let out = through(&value);
         prop_assert!(equal(&out, &value), "{} became {}", value, out);
         if !has_sets(&value) {

@@ -131,7 +131,7 @@ fn literal(text: &str, dialect: Dialect) -> Operand {
 }
 
 #[test]
-fn reading_what_was_written_gives_the_batt() {
+fn a_written_batt_reads_back_equal() {
     let mut random = Random(7);
     for round in 0..400 {
         let dialect = [Dialect::Tokpidjin, Dialect::ArcDsl][round % 2];
@@ -384,7 +384,7 @@ fn large_files_take_linear_time() {
 }
 
 #[test]
-fn provenance_lies_beside_the_text() {
+fn provenance_is_read_from_the_json_file() {
     let dir = tempfile::tempdir().expect("a folder");
     let (py, json) = (dir.path().join("x.py"), dir.path().join("x.json"));
     let mut batt = small();

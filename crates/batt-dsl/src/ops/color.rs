@@ -57,15 +57,15 @@ fn spend_for<'r>(run: &mut Run<'r>, element: Value<'r>) -> Outcome<()> {
     run.spend(work)
 }
 
-/// Counts the colours of ARC among at most [`MOST_PACKED`] cells. Returns `None` when there is
+/// Counts the colours of ARC among at most [`MAX_PACKED`] cells. Returns `None` when there is
 /// another colour.
 ///
 /// All counters are in one register, six bits each.
-fn count_packed(colors: impl ExactSizeIterator<Item = i32>) -> Option<[u32; FEW]> {
-    debug_assert!(colors.len() <= MOST_PACKED);
+fn count_packed(colors: impl ExactSizeIterator<Item = i32>) -> Option<[u32; ARC_COLORS]> {
+    debug_assert!(colors.len() <= MAX_PACKED);
     // This is a table instead of a shift by the colour, because the compiler would vectorise the
     // shifts, which is slower.
-    const ONE: [u64; FEW + 1] = [
+    const ONE: [u64; ARC_COLORS + 1] = [
         1,
         1 << 6,
         1 << 12,
@@ -81,29 +81,29 @@ fn count_packed(colors: impl ExactSizeIterator<Item = i32>) -> Option<[u32; FEW]
     let mut packed = 0u64;
     let mut highest = 0;
     for color in colors {
-        let color = (color as u32 as usize).min(FEW);
+        let color = (color as u32 as usize).min(ARC_COLORS);
         highest = highest.max(color);
         packed += ONE[color];
     }
-    (highest < FEW).then(|| std::array::from_fn(|k| (packed >> (6 * k)) as u32 & 63))
+    (highest < ARC_COLORS).then(|| std::array::from_fn(|k| (packed >> (6 * k)) as u32 & 63))
 }
 
 /// The most cells that six-bit counters can count.
-const MOST_PACKED: usize = 63;
+const MAX_PACKED: usize = 63;
 
 /// Counts the colours of ARC. Returns `None` when there is another colour.
 ///
 /// Compares sixteen cells at a time with every colour. A counter per cell in memory would be stored
 /// and loaded again for every cell of the most common colour.
-fn count_few(cells: &[u8]) -> Option<[u32; FEW]> {
-    if cells.len() <= MOST_PACKED {
+fn count_arc_colors(cells: &[u8]) -> Option<[u32; ARC_COLORS]> {
+    if cells.len() <= MAX_PACKED {
         return count_packed(cells.iter().map(|&c| c.into()));
     }
     const LANES: usize = 16;
-    let mut counts = [0u32; FEW];
+    let mut counts = [0u32; ARC_COLORS];
     // Lanes count up to 255, so the sums are taken after that many blocks.
     for block in cells.chunks(LANES * 255) {
-        let mut lanes = [[0u8; LANES]; FEW];
+        let mut lanes = [[0u8; LANES]; ARC_COLORS];
         let mut chunks = block.chunks_exact(LANES);
         for chunk in &mut chunks {
             for (color, lane) in (0u8..).zip(&mut lanes) {
@@ -130,7 +130,7 @@ fn count_few(cells: &[u8]) -> Option<[u32; FEW]> {
 }
 
 /// The number of colours of ARC.
-const FEW: usize = 10;
+const ARC_COLORS: usize = 10;
 
 fn count_bytes(cells: &[u8]) -> [u32; 256] {
     let mut counts = [0; 256];
@@ -142,18 +142,18 @@ fn count_bytes(cells: &[u8]) -> [u32; 256] {
 
 /// Returns the most (or least) frequent byte, if it can be found without building the set of bytes.
 pub(super) fn winner_of(cells: &[u8], direction: Ordering) -> Option<u8> {
-    match count_few(cells) {
+    match count_arc_colors(cells) {
         Some(counts) => winner(&counts, direction),
         None => clear_winner(&count_bytes(cells), direction),
     }
 }
 
 /// Counts the colours of an object's cells. Returns `None` when one is not a colour of ARC.
-fn count_cells(cells: &[Cell]) -> Option<[u32; FEW]> {
-    if cells.len() <= MOST_PACKED {
+fn count_cells(cells: &[Cell]) -> Option<[u32; ARC_COLORS]> {
+    if cells.len() <= MAX_PACKED {
         return count_packed(cells.iter().map(|c| c.color));
     }
-    let mut counts = [0; FEW];
+    let mut counts = [0; ARC_COLORS];
     for cell in cells {
         *counts.get_mut(usize::try_from(cell.color).ok()?)? += 1;
     }
@@ -162,22 +162,22 @@ fn count_cells(cells: &[Cell]) -> Option<[u32; FEW]> {
 
 /// Returns the most (or least) frequent colour; if several tie, the first one in the iteration
 /// order of the set of colours. Returns `None` if that depends on how the set was built.
-fn winner(counts: &[u32; FEW], direction: Ordering) -> Option<u8> {
+fn winner(counts: &[u32; ARC_COLORS], direction: Ordering) -> Option<u8> {
     if let Some(winner) = clear_winner(counts, direction) {
         return Some(winner);
     }
     let bits = |wanted: &dyn Fn(u32) -> bool| {
-        (0..FEW).fold(0u16, |bits, c| bits | u16::from(wanted(counts[c])) << c)
+        (0..ARC_COLORS).fold(0u16, |bits, c| bits | u16::from(wanted(counts[c])) << c)
     };
     let present = bits(&|n| n > 0);
     let best = *pick(counts.iter().filter(|&&n| n > 0), direction)?;
     let tied = bits(&|n| n == best);
-    if !insertion_order_is_moot(present) {
+    if !insertion_order_is_irrelevant(present) {
         return None;
     }
     // A set of up to four colours has eight slots, where 8 and 9 come before 2.
     let place = |c: u8| if present.count_ones() > 4 { c } else { c % 8 };
-    (0..FEW as u8)
+    (0..ARC_COLORS as u8)
         .filter(|&c| tied >> c & 1 == 1)
         .min_by_key(|&c| place(c))
 }
@@ -353,12 +353,12 @@ pub(super) fn quick_palette<'r>(
             None => None,
         },
     };
-    let Some(present) = present.filter(|&p| insertion_order_is_moot(p)) else {
+    let Some(present) = present.filter(|&p| insertion_order_is_irrelevant(p)) else {
         return Ok(None);
     };
-    let mut colors = [Value::None; FEW];
+    let mut colors = [Value::None; ARC_COLORS];
     let mut count = 0;
-    for color in (0..FEW).filter(|c| present >> c & 1 == 1) {
+    for color in (0..ARC_COLORS).filter(|c| present >> c & 1 == 1) {
         colors[count] = Value::Int(color as i64);
         count += 1;
     }
@@ -379,7 +379,7 @@ fn small_colors(colors: impl Iterator<Item = i32>) -> Option<u16> {
 
 /// Returns whether the table of these colours is the same for every insertion order. Up to four
 /// colours share eight slots, where 0 collides with 8 and 1 with 9; five and more have a slot each.
-fn insertion_order_is_moot(present: u16) -> bool {
+fn insertion_order_is_irrelevant(present: u16) -> bool {
     let both = |a: u32, b: u32| present >> a & present >> b & 1 == 1;
     present.count_ones() > 4 || !(both(0, 8) || both(1, 9))
 }

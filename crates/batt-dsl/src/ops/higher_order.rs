@@ -169,9 +169,9 @@ op! {
     |run| {
         let members = Members::of(run, functions)?;
         let images = run.slice_filled(members.len(), Value::None)?;
-        run.in_turns(|run, turns| {
+        run.in_loop(|run, state| {
             members.each(run, 0, |run, k| {
-                images[k] = run.turn1(turns, members.get(k), value)?;
+                images[k] = run.call1_in_loop(state, members.get(k), value)?;
                 Ok(())
             })
         })
@@ -230,9 +230,9 @@ fn side_by_side<'r>(
     b: Value<'r>,
 ) -> Outcome<Vec<Value<'r>>> {
     let (a, b) = (run.items(a)?, run.items(b)?);
-    run.in_turns(|run, turns| {
+    run.in_loop(|run, state| {
         let images = a.iter().zip(b);
-        let images = images.map(|(&x, &y)| run.turn2(turns, function, x, y));
+        let images = images.map(|(&x, &y)| run.call2_in_loop(state, function, x, y));
         images.collect::<Outcome<_>>()
     })
     .map_err(Fault::through_generator)
@@ -269,7 +269,7 @@ op! {
         let inner = run.items(a)?;
         let known = KnownLines::of(function, inner, outer);
         let mut images = Collected::new(run);
-        run.in_turns(|run, turns| {
+        run.in_loop(|run, state| {
             let numbers = (0..outer.len()).flat_map(|y| (0..inner.len()).map(move |x| (y, x)));
             for (count, (m, n)) in numbers.enumerate() {
                 let (y, x) = (outer[m], inner[n]);
@@ -286,11 +286,11 @@ op! {
                     // SAFETY: `number_of` returns `true` only for an image equal to one in
                     // `values`, and then stores neither the image nor any part of it: the index has
                     // numbers only. The first of equal images stays.
-                    unsafe { run.turn_to_collect(turns, call, |run, image| images.number_of(run, image, |_, _| true)) }
+                    unsafe { run.collect_in_loop(state, call, |run, image| images.number_of(run, image, |_, _| true)) }
                         .map_err(Fault::through_generator)?;
                 } else {
                     images.is_patches = false;
-                    let image = run.turn2(turns, function, x, y);
+                    let image = run.call2_in_loop(state, function, x, y);
                     images.values.push(image.map_err(Fault::through_generator)?);
                 }
                 run.check_values(images.values.len())?;

@@ -16,7 +16,7 @@ pub(super) enum Members<'r> {
 
 /// The most elements for which the memory that calls leave behind does not matter. A longer loop
 /// around this one releases it.
-const FEW: usize = 3;
+const MAX_UNRELEASED: usize = 3;
 
 /// The result of mapping the elements of a set.
 pub(super) enum Mapped<'r> {
@@ -28,7 +28,7 @@ pub(super) enum Mapped<'r> {
 
 /// The fewest elements for which it costs little to test whether a function returns the same
 /// patches repeatedly.
-const MANY: usize = 128;
+const MIN_COLLECTED: usize = 128;
 
 /// The number of elements after which collecting stops unless it pays.
 const TRIAL: usize = 32;
@@ -170,15 +170,15 @@ impl<'r> Members<'r> {
         function: Value<'r>,
         images: &mut [Value<'r>],
     ) -> Outcome<()> {
-        if images.len() <= FEW {
+        if images.len() <= MAX_UNRELEASED {
             return self.each(run, 0, |run, k| {
                 images[k] = run.call1(function, self.get(k))?;
                 Ok(())
             });
         }
-        run.in_turns(|run, turns| {
+        run.in_loop(|run, state| {
             self.each(run, 0, |run, k| {
-                images[k] = run.turn1(turns, function, self.get(k))?;
+                images[k] = run.call1_in_loop(state, function, self.get(k))?;
                 Ok(())
             })
         })
@@ -244,7 +244,7 @@ impl<'r> Members<'r> {
         function: Value<'r>,
     ) -> Outcome<Mapped<'r>> {
         let members = Members::Set(source);
-        if source.len() < MANY {
+        if source.len() < MIN_COLLECTED {
             return members.map(run, function).map(Mapped::All);
         }
         // With more elements, collapsing images as they come takes less memory.
@@ -255,12 +255,12 @@ impl<'r> Members<'r> {
         }
         let mut collected = Collected::new(run);
         let mut numbers = Vec::new();
-        let rest = run.in_turns(|run, turns| {
+        let rest = run.in_loop(|run, state| {
             for k in 0..source.len() {
                 if !collected.pays(k) {
                     let images = run.slice_filled(source.len(), Value::None)?;
                     members.each(run, k, |run, k| {
-                        images[k] = run.turn1(turns, function, members.get(k))?;
+                        images[k] = run.call1_in_loop(state, function, members.get(k))?;
                         Ok(())
                     })?;
                     return Ok(Some(images));
@@ -269,13 +269,13 @@ impl<'r> Members<'r> {
                 // SAFETY: `number_of` returns `true` only for an image equal to one in `values`,
                 // and then stores neither the image nor any part of it: the index has numbers only.
                 let number = unsafe {
-                    run.turn_to_collect(turns, call, |run, image| {
+                    run.collect_in_loop(state, call, |run, image| {
                         collected.number_of(run, image, same_form)
                     })
                 };
                 numbers.push(number.map_err(|fault| {
                     members.first_fault(run, (k, fault), |run, k| {
-                        run.turn1(turns, function, members.get(k)).map(drop)
+                        run.call1_in_loop(state, function, members.get(k)).map(drop)
                     })
                 })?);
             }
@@ -304,9 +304,9 @@ impl<'r> Members<'r> {
             return kept;
         }
         let mut kept = run.take_numbers();
-        run.in_turns(|run, turns| {
+        run.in_loop(|run, state| {
             self.each(run, 0, |run, k| {
-                if run.test(turns, condition, self.get(k))? {
+                if run.test_in_loop(state, condition, self.get(k))? {
                     kept.push(k as u32);
                 }
                 Ok(())

@@ -23,7 +23,7 @@ pub(crate) mod tokpidjin;
 use crate::table::Op;
 
 pub(crate) use arithmetic::astuple;
-pub(crate) use columns::Kept;
+pub(crate) use columns::ColumnCache;
 pub(crate) use lines::neighborhood;
 pub use segmentation::grid_ranks;
 pub(crate) use segmentation::{Component, GridOrders};

@@ -845,7 +845,7 @@ mod tests {
     use crate::run::{Limits, Workspace};
 
     #[test]
-    fn occurrences_by_rows_of_bits_are_those_one_by_one() {
+    fn rows_of_bits_find_the_same_occurrences() {
         let cells: Vec<u8> = (0..13 * 19).map(|k: u32| (k * k / 7 % 3) as u8).collect();
         let mut workspace = Workspace::new();
         let mut found = 0;

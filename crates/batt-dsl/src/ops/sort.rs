@@ -25,10 +25,10 @@ pub(super) fn sort<'r>(
         let levels = numbers.len().next_power_of_two().ilog2() as usize;
         run.spend(numbers.len().saturating_mul(levels))?;
     }
-    run.in_turns(|run, turns| {
+    run.in_loop(|run, state| {
         let mut sorter = Sorter {
             list: numbers,
-            less: |a: u32, b: u32| run.lt_in_turn(turns, keys[a as usize], keys[b as usize]),
+            less: |a: u32, b: u32| run.lt_in_loop(state, keys[a as usize], keys[b as usize]),
             min_gallop: MIN_GALLOP,
         };
         sorter.sort()?;

@@ -58,7 +58,7 @@ impl<'r> Run<'r> {
     }
 
     /// Makes a grid of the rows of another one from the last to the first. Returns `None` if
-    /// [`quick_room`](Run::quick_room) does.
+    /// [`allocate_small_grid`](Run::allocate_small_grid) does.
     #[inline(always)]
     pub(crate) fn quick_rows_upward(&mut self, grid: &GridView<'_>) -> Option<Value<'r>> {
         let GridView {
@@ -66,7 +66,7 @@ impl<'r> Run<'r> {
             width,
             cells,
         } = *grid;
-        let (head, places) = self.quick_room(cells.len())?;
+        let (head, places) = self.allocate_small_grid(cells.len())?;
         // One loop per width, so that the compiler knows the length of a row.
         macro_rules! by_width {
             ($($known:literal)*) => {
@@ -87,7 +87,7 @@ impl<'r> Run<'r> {
     }
 
     /// Makes a grid of two grids of one width, one above the other. Returns `None` if
-    /// [`quick_room`](Run::quick_room) does or if a grid is large.
+    /// [`allocate_small_grid`](Run::allocate_small_grid) does or if a grid is large.
     #[inline(always)]
     pub(crate) fn quick_stack(
         &mut self,
@@ -99,7 +99,7 @@ impl<'r> Run<'r> {
         if a.len().max(b.len()) > SHORT {
             return None;
         }
-        let (head, places) = self.quick_room(a.len() + b.len())?;
+        let (head, places) = self.allocate_small_grid(a.len() + b.len())?;
         let (first, second) = places.split_at_mut(a.len());
         copy_row(first, a);
         copy_row(second, b);
@@ -117,14 +117,17 @@ impl<'r> Run<'r> {
     /// raises faults nor allocates chunks needs no stack frame, so a solver of one or two steps
     /// takes a third less time.
     #[inline(always)]
-    fn quick_room(&mut self, cells: usize) -> Option<(GridHead<'r>, &'r mut [MaybeUninit<u8>])> {
+    fn allocate_small_grid(
+        &mut self,
+        cells: usize,
+    ) -> Option<(GridHead<'r>, &'r mut [MaybeUninit<u8>])> {
         const HEAD: usize = size_of::<GridView<'_>>();
         if cells > QUICK || cells > self.limits.size {
             return None;
         }
         let fuel = self.fuel.checked_sub(cells as u64 / 8)?;
         let memory = self.memory.checked_sub(HEAD + cells)?;
-        let room = self.arena.room_at_hand(HEAD + cells)?;
+        let room = self.arena.allocate_in_chunk(HEAD + cells)?;
         (self.fuel, self.memory) = (fuel, memory);
         // SAFETY: the arena returned `HEAD + cells` bytes, aligned to a word, which suffices for
         // the head. No other allocation overlaps them, and they stay valid while the arena is
@@ -199,7 +202,7 @@ impl<'r> Run<'r> {
         if let Some(grid) = known.grid.get() {
             return grid;
         }
-        let grid = self.noting(tuple, |run| run.gather_grid(tuple.items));
+        let grid = self.make_note(tuple, |run| run.gather_grid(tuple.items));
         known.grid.set(Some(grid));
         grid
     }

@@ -28,10 +28,10 @@ impl<'r> Run<'r> {
     pub(crate) fn alloc<T>(&mut self, value: T) -> Outcome<&'r T> {
         const { assert!(!std::mem::needs_drop::<T>()) };
         const { assert!(align_of::<T>() <= ALIGN) };
-        let place = self.room(size_of::<T>())?.cast::<T>();
-        // SAFETY: `room` returned `size_of::<T>()` bytes aligned to `ALIGN`, which suffices for `T`
-        // (asserted above). No other allocation overlaps them, and they stay valid while the arena
-        // is borrowed for `'r`: releasing them earlier is unsafe (`Arena::rewind`).
+        let place = self.allocate(size_of::<T>())?.cast::<T>();
+        // SAFETY: `allocate` returned `size_of::<T>()` bytes aligned to `ALIGN`, which suffices for
+        // `T` (asserted above). No other allocation overlaps them, and they stay valid while the
+        // arena is borrowed for `'r`: releasing them earlier is unsafe (`Arena::rewind`).
         unsafe {
             place.write(value);
             Ok(place.as_ref())
@@ -40,9 +40,9 @@ impl<'r> Run<'r> {
 
     /// Allocates bytes in the arena and takes them from the memory budget.
     #[inline(always)]
-    fn room(&mut self, bytes: usize) -> Outcome<NonNull<u8>> {
+    fn allocate(&mut self, bytes: usize) -> Outcome<NonNull<u8>> {
         self.reserve(bytes)?;
-        match self.arena.room(bytes) {
+        match self.arena.allocate(bytes) {
             Some(room) => Ok(room),
             None => Err(self.reach(Fault::Memory)),
         }
@@ -97,11 +97,11 @@ impl<'r> Run<'r> {
     #[inline(always)]
     fn places<T: Copy>(&mut self, len: usize) -> Outcome<&'r mut [MaybeUninit<T>]> {
         const { assert!(align_of::<T>() <= ALIGN) };
-        let room = self.room(len.saturating_mul(size_of::<T>()))?;
+        let room = self.allocate(len.saturating_mul(size_of::<T>()))?;
         let room = room.cast::<MaybeUninit<T>>();
-        // SAFETY: `room` returned `len * size_of::<T>()` bytes (a saturated product exceeds every
-        // budget and fails) aligned to `ALIGN`, which suffices for `T` (asserted above). No other
-        // allocation overlaps them, and they stay valid while the arena is borrowed for `'r`.
+        // SAFETY: `allocate` returned `len * size_of::<T>()` bytes (a saturated product exceeds
+        // every budget and fails) aligned to `ALIGN`, which suffices for `T` (asserted above). No
+        // other allocation overlaps them, and they stay valid while the arena is borrowed for `'r`.
         // `MaybeUninit` may be uninitialised.
         Ok(unsafe { std::slice::from_raw_parts_mut(room.as_ptr(), len) })
     }
@@ -157,7 +157,7 @@ impl<'r> Run<'r> {
         if let Some(known) = tuple.known.get() {
             return Ok(known);
         }
-        let known = self.noting(tuple, |run| run.alloc(TupleKnown::default()))?;
+        let known = self.make_note(tuple, |run| run.alloc(TupleKnown::default()))?;
         tuple.known.set(Some(known));
         Ok(known)
     }
@@ -186,7 +186,7 @@ impl<'r> Run<'r> {
         for &member in concat.members {
             gathered.extend_from_slice(self.items(member)?);
         }
-        let tuple = self.noting(concat, |run| {
+        let tuple = self.make_note(concat, |run| {
             let items = run.slice(&gathered)?;
             run.alloc(Tuple {
                 items,
@@ -204,7 +204,7 @@ impl<'r> Run<'r> {
             Value::Concat(concat) => {
                 if concat.built.get().is_none() {
                     let merge = |run: &mut Run<'r>| run.set_merge(Walk::Listed, concat.members);
-                    let built = self.noting(concat, merge)?;
+                    let built = self.make_note(concat, merge)?;
                     concat.built.set(Some(built));
                 }
                 Ok(concat.built.get())
@@ -221,7 +221,7 @@ impl<'r> Run<'r> {
                 let of_one_kind = tuple.items.iter().all(|v| matches!(v, Value::Pair(_)))
                     || tuple.items.iter().all(|v| matches!(v, Value::Cell(_)));
                 let built = if of_one_kind {
-                    Some(self.noting(tuple, |run| run.build(tuple.items))?)
+                    Some(self.make_note(tuple, |run| run.build(tuple.items))?)
                 } else {
                     None
                 };

@@ -145,8 +145,8 @@ impl<'r> Run<'r> {
             _ => {
                 let mut names = self.take_numbers();
                 let numbered = self.number_values(images, |number| names.push(number));
-                let (elems, equals_met) = numbered?;
-                if equals_met {
+                let (elems, distinguishable_equals) = numbered?;
+                if distinguishable_equals {
                     return self.build_in_order(source, images);
                 }
                 let collapsed = match elems.len() == images.len() {
@@ -308,8 +308,8 @@ impl<'r> Run<'r> {
             return Ok(set);
         }
         let rename = self.slice_filled(total, 0u32)?;
-        let (elems, equals_met) = self.flatten_values(members, rename)?;
-        if equals_met && !matches!(walk, Walk::Listed) {
+        let (elems, distinguishable_equals) = self.flatten_values(members, rename)?;
+        if distinguishable_equals && !matches!(walk, Walk::Listed) {
             // The walk decides which of two equal elements stays, so it has to happen at once.
             let order = walk_order(self, walk, members)?;
             let members = self.slice_from(order.iter().map(|&m| members[m as usize]))?;
@@ -447,7 +447,7 @@ impl<'r> Run<'r> {
         members: &[Value<'r>],
         rename: &mut [u32],
     ) -> Outcome<(Elems<'r>, bool)> {
-        let mut equals_met = false;
+        let mut distinguishable_equals = false;
         let mut index = std::mem::take(&mut self.scratch.value_index);
         index.clear_for_some_of(rename.len());
         let mut elements: Vec<Value<'r>> = Vec::new();
@@ -469,7 +469,8 @@ impl<'r> Run<'r> {
                     elements.push(v);
                     index.make_room(elements.len());
                 } else {
-                    equals_met = equals_met || !same_form(elements[found as usize], v);
+                    distinguishable_equals =
+                        distinguishable_equals || !same_form(elements[found as usize], v);
                 }
                 rename[at] = found;
                 at += 1;
@@ -479,6 +480,6 @@ impl<'r> Run<'r> {
         }
         self.scratch.value_index = index;
         let elements = self.slice(&elements)?;
-        Ok((self.compact(elements)?, equals_met))
+        Ok((self.compact(elements)?, distinguishable_equals))
     }
 }

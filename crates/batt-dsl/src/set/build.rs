@@ -186,7 +186,7 @@ impl<'r> Run<'r> {
         let mut index = std::mem::take(&mut self.scratch.value_index);
         index.clear_for_some_of(values.len());
         let mut kept: Vec<Value<'r>> = Vec::new();
-        let mut equals_met = false;
+        let mut distinguishable_equals = false;
         for &v in values {
             let hash = match v {
                 Value::Set(set) => set.fingerprint(self),
@@ -198,7 +198,8 @@ impl<'r> Run<'r> {
                 kept.push(v);
                 index.make_room(kept.len());
             } else {
-                equals_met = equals_met || !same_form(kept[found as usize], v);
+                distinguishable_equals =
+                    distinguishable_equals || !same_form(kept[found as usize], v);
             }
             say(found);
             // After a limit is reached no two values compare equal, and keeping all of them would
@@ -207,7 +208,7 @@ impl<'r> Run<'r> {
         }
         self.scratch.value_index = index;
         let kept = self.slice(&kept)?;
-        Ok((self.compact(kept)?, equals_met))
+        Ok((self.compact(kept)?, distinguishable_equals))
     }
 
     /// Returns distinct values in the most compact form, which depends on the elements alone.

@@ -129,7 +129,7 @@ impl<'r> Set<'r> {
         if let Some(known) = self.known.get() {
             return Ok(known);
         }
-        let known = run.noting(self, |run| run.alloc(Known::default()))?;
+        let known = run.make_note(self, |run| run.alloc(Known::default()))?;
         self.known.set(Some(known));
         Ok(known)
     }
@@ -189,7 +189,7 @@ impl<'r> Set<'r> {
         if let Some(hashes) = known.hashes.get() {
             return Ok(hashes);
         }
-        let hashes = run.noting(self, |run| self.hash_elements(run))?;
+        let hashes = run.make_note(self, |run| self.hash_elements(run))?;
         known.hashes.set(Some(hashes));
         Ok(hashes)
     }
@@ -278,7 +278,7 @@ impl<'r> Set<'r> {
         }
         let order = self.order(run)?;
         let ordered = order.iter().map(|&k| self.elems.get(k as usize));
-        let values = run.noting(self, |run| run.slice_from(ordered))?;
+        let values = run.make_note(self, |run| run.slice_from(ordered))?;
         self.known(run)?.ordered.set(Some(values));
         Ok(values)
     }
@@ -390,7 +390,7 @@ impl<'r> Set<'r> {
             return Some(table);
         }
         let size = (self.len() * 2).next_power_of_two();
-        let table = run.noting(self, |run| run.slice_filled(size, EMPTY).ok())?;
+        let table = run.make_note(self, |run| run.slice_filled(size, EMPTY).ok())?;
         for k in 0..self.len() {
             let mut at = spread(key_of(k), size);
             while table[at] != EMPTY {
@@ -427,7 +427,7 @@ impl<'r> Set<'r> {
             return None;
         }
         let words = (area as usize).div_ceil(64);
-        let bits = run.noting(self, |run| run.slice_filled(words, 0u64).ok())?;
+        let bits = run.make_note(self, |run| run.slice_filled(words, 0u64).ok())?;
         for &p in pairs {
             let at = b.position(p);
             bits[at / 64] |= 1 << (at % 64);

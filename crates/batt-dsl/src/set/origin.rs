@@ -120,7 +120,7 @@ impl<'r> Merge<'r> {
         if let Some(plan) = self.plan.get() {
             return Ok(plan);
         }
-        let plan = run.noting(self, |run| {
+        let plan = run.make_note(self, |run| {
             let walked = walk_order(run, self.walk, self.members)?;
             let numbering = Numbering::of(run, self)?;
             let (mut steps, mut new) = (Vec::new(), Vec::new());
@@ -216,7 +216,7 @@ pub(crate) fn force<'r>(run: &mut Run<'r>, set: &'r Set<'r>) -> Outcome<()> {
         let waiting = stack.len();
         push_sources(run, top, &mut stack)?;
         if stack.len() == waiting {
-            run.noting(top, |run| replay(run, top))?;
+            run.make_note(top, |run| replay(run, top))?;
             stack.pop();
         }
     }

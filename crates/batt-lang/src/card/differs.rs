@@ -155,7 +155,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn arc_dsl_has_four() {
+    fn arc_dsl_has_four_differs() {
         let differs = differs(Dialect::ArcDsl);
         let names: Vec<&str> = differs.iter().map(Program::name).collect();
         assert_eq!(
@@ -184,7 +184,7 @@ mod tests {
     }
 
     #[test]
-    fn re_arc_has_the_same() {
+    fn re_arc_has_the_same_differs() {
         assert!(
             differs(Dialect::ReArc)
                 .iter()
@@ -194,7 +194,7 @@ mod tests {
     }
 
     #[test]
-    fn tokpidjin_has_the_original_ones() {
+    fn tokpidjin_has_the_differs_of_the_original_system() {
         let differs = differs(Dialect::Tokpidjin);
         assert!(differs.is_sorted_by_key(|differ| differ.name()));
         for differ in &differs {

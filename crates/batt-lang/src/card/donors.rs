@@ -54,7 +54,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn names_tell_their_task() {
+    fn ids_come_from_function_names() {
         for (name, id) in [
             ("solve_1673c3ec", "1673c3ec"),
             ("solver_1673c3ec", "1673c3ec"),

@@ -124,7 +124,7 @@ mod tests {
     }
 
     #[test]
-    fn all_and_one_task_and_too_few() {
+    fn selection_by_task_and_by_count() {
         with_donors(3, |donors| {
             let all = select(donors, None, None, 0).expect("all");
             assert_eq!(ids(&all), ["d0", "d1", "d2"]);

@@ -659,7 +659,7 @@ fn hash(text: &str) -> String {
 }
 
 #[test]
-fn the_hash_is_of_the_expression() {
+fn the_hash_depends_only_on_the_expression() {
     let plain = hash("def a(I):\n  x = trim(I)\n  return fill(x, ONE, x)\n");
     for same in [
         "def other(grid):\n  y = trim(grid)\n  return fill(y, 1, y)\n",

@@ -327,7 +327,7 @@ mod tests {
     }
 
     #[test]
-    fn kinds_read_as_text() {
+    fn kinds_are_displayed_as_text() {
         assert_eq!((Kinds::INT | Kinds::SET).to_string(), "an integer or a set");
         assert_eq!(read_kinds("c"), Some(Kinds::TUPLE | Kinds::SET));
         assert_eq!(read_kinds("x"), None);

@@ -513,7 +513,7 @@ mod tests {
     }
 
     #[test]
-    fn wide_is_not_deep() {
+    fn wide_expressions_are_not_deep() {
         let wide = [
             format!("x = ({})", "-1, ".repeat(5000)),
             format!("x = f({})", "g(x), ".repeat(5000)),
@@ -527,7 +527,7 @@ mod tests {
     }
 
     #[test]
-    fn formatted_strings_are_trouble() {
+    fn formatted_strings_are_refused() {
         let text = "x = b''\ny = rf'{1}'";
         let found = pieces(text, 0..text.len());
         assert_eq!(found[0].trouble, None);

@@ -280,8 +280,8 @@ fn paintable<'r>(run: &mut Run<'r>, obj: Value<'r>) -> Outcome<Option<&'r Set<'r
     let Some(set) = compact_patch(run, obj)? else {
         return Ok(None);
     };
-    let moot = matches!(obj, Value::Set(_)) || set.one_color_each(run);
-    Ok(moot.then_some(set))
+    let is_any_order = matches!(obj, Value::Set(_)) || set.one_color_each(run);
+    Ok(is_any_order.then_some(set))
 }
 
 /// Returns the elements of a patch in compact form. A tuple gives the set built of its elements.

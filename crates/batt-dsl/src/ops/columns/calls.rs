@@ -5,9 +5,9 @@ use std::rc::Rc;
 
 use super::column::{Column, Made, MadeForm};
 use super::extremes::Tie;
-use super::known::{Known, known};
-use super::remembered::{Call, Remembered};
-use super::{Attempt, End, Walk, known_or_end};
+use super::known::{ColumnOp, column_op};
+use super::remembered::{CachedCall, Call};
+use super::{Attempt, End, Traversal, known_or_end};
 use crate::calls::compositions_around;
 use crate::fault::Outcome;
 use crate::ops::higher_order;
@@ -28,7 +28,7 @@ fn end_of(rank: &Column<'_>) -> Option<Ordering> {
     }
 }
 
-impl<'r> Walk<'_, 'r> {
+impl<'r> Traversal<'_, 'r> {
     /// Computes a value that is the same for all elements.
     pub(super) fn constant(
         &mut self,
@@ -50,7 +50,7 @@ impl<'r> Walk<'_, 'r> {
     /// Makes a function for each element.
     pub(super) fn make(&mut self, arity: u8, form: MadeForm<'r>) -> Attempt<Column<'r>> {
         self.closures = self.closures.wrapping_add(1);
-        let id = match self.way_of_making(&form) {
+        let id = match self.construction_key(&form) {
             Some(way) => {
                 let new = self.columns.count + 1;
                 let id = *self.columns.made.entry(way).or_insert(new);
@@ -63,7 +63,7 @@ impl<'r> Walk<'_, 'r> {
     }
 
     /// Returns a key that identifies how a function was made, if all of its parts stay.
-    pub(super) fn way_of_making(&self, form: &MadeForm<'r>) -> Option<[(u8, u64); 4]> {
+    pub(super) fn construction_key(&self, form: &MadeForm<'r>) -> Option<[(u8, u64); 4]> {
         let nothing = Column::Same(Value::None);
         let (kind, parts) = match form {
             MadeForm::Compose(a, b) => (0, [a, b, &nothing]),
@@ -85,7 +85,10 @@ impl<'r> Walk<'_, 'r> {
     }
 
     /// Runs `call` with the frame of a closure on Python's stack.
-    pub(super) fn deeper<T>(&mut self, call: impl FnOnce(&mut Self) -> Attempt<T>) -> Attempt<T> {
+    pub(super) fn in_closure_frame<T>(
+        &mut self,
+        call: impl FnOnce(&mut Self) -> Attempt<T>,
+    ) -> Attempt<T> {
         self.in_frames(1, call)
     }
 
@@ -118,7 +121,7 @@ impl<'r> Walk<'_, 'r> {
             (&Column::Same(Value::Op(id)), x) => self.unary(id, x),
             (&Column::Same(Value::Closure(closure)), x) => self.closure(closure, x),
             (Column::Made(made), x) if made.arity == 1 => {
-                self.deeper(|walk| walk.made(&made.form, x))
+                self.in_closure_frame(|walk| walk.made(&made.form, x))
             }
             _ => Err(End::OneByOne),
         }
@@ -137,10 +140,10 @@ impl<'r> Walk<'_, 'r> {
         match f {
             &Column::Same(Value::Op(id)) => self.binary(id, a, b),
             Column::Same(Value::Closure(closure)) if closure.arity == 2 => {
-                self.deeper(|walk| walk.bound(&MadeForm::of(&closure.form), a, b))
+                self.in_closure_frame(|walk| walk.bound(&MadeForm::of(&closure.form), a, b))
             }
             Column::Made(made) if made.arity == 2 => {
-                self.deeper(|walk| walk.bound(&made.form, a, b))
+                self.in_closure_frame(|walk| walk.bound(&made.form, a, b))
             }
             _ => Err(End::OneByOne),
         }
@@ -179,13 +182,13 @@ impl<'r> Walk<'_, 'r> {
         };
         self.spend(0)?;
         let [a, b, c] = [a, b, c].map(Column::clone);
-        match known_or_end(known(id))? {
-            Known::Chain => self.make(1, MadeForm::Chain(a, b, c)),
-            Known::Fork => self.make(1, MadeForm::Fork(a, b, c)),
+        match known_or_end(column_op(id))? {
+            ColumnOp::Chain => self.make(1, MadeForm::Chain(a, b, c)),
+            ColumnOp::Fork => self.make(1, MadeForm::Fork(a, b, c)),
             // `get_val_rank` sorts the smallest value first.
-            Known::ValueRank => self.extreme_value(known_or_end(end_of(&c))?, &a, &b),
+            ColumnOp::ValueRank => self.extreme_value(known_or_end(end_of(&c))?, &a, &b),
             // `get_arg_rank` sorts the largest value first, and equal values keep their order.
-            Known::ArgumentRank => match known_or_end(end_of(&c))? {
+            ColumnOp::ArgumentRank => match known_or_end(end_of(&c))? {
                 Ordering::Less => self.extreme_argument(Ordering::Greater, Tie::First, &a, &b),
                 _ => self.extreme_argument(Ordering::Less, Tie::Last, &a, &b),
             },
@@ -213,13 +216,13 @@ impl<'r> Walk<'_, 'r> {
             return Ok(column);
         }
         let (primitives, closures) = (self.primitives, self.closures);
-        let column = self.deeper(|walk| walk.made(&MadeForm::of(&closure.form), x))?;
+        let column = self.in_closure_frame(|walk| walk.made(&MadeForm::of(&closure.form), x))?;
         if let Some(call) = call
             && self.primitives >= primitives + EXPENSIVE
             && self.stays(closure, x, &column)
             && self.has_room_for(&column)
         {
-            let remembered = Remembered {
+            let remembered = CachedCall {
                 column: column.clone(),
                 closures: self.closures.wrapping_sub(closures),
                 primitives: self.primitives - primitives,
@@ -277,39 +280,40 @@ impl<'r> Walk<'_, 'r> {
 
     /// Calls a primitive with one argument.
     pub(super) fn unary(&mut self, id: OpId, x: &Column<'r>) -> Attempt<Column<'r>> {
-        match known_or_end(known(id))? {
-            Known::Identity => Ok(x.clone()),
-            known @ (Known::First | Known::Last | Known::Size | Known::Measure) => match (known, x)
-            {
-                (Known::First, Column::Two(two)) => self.part(&two.parts[0]),
-                (Known::Last, Column::Two(two)) => self.part(&two.parts[1]),
-                (Known::Size, Column::Two(_)) => Ok(Column::int(2)),
-                _ => self.measure(id, x),
-            },
-            Known::Unary(operation) => self.with_numbers(x, |walk, n| walk.number(operation, n)),
-            Known::Even => self.truths_of(x, |n| n & 1 == 0),
-            Known::Positive => self.truths_of(x, |n| n > 0),
-            Known::Flip => {
+        match known_or_end(column_op(id))? {
+            ColumnOp::Identity => Ok(x.clone()),
+            known @ (ColumnOp::First | ColumnOp::Last | ColumnOp::Size | ColumnOp::Measure) => {
+                match (known, x) {
+                    (ColumnOp::First, Column::Two(two)) => self.part(&two.parts[0]),
+                    (ColumnOp::Last, Column::Two(two)) => self.part(&two.parts[1]),
+                    (ColumnOp::Size, Column::Two(_)) => Ok(Column::int(2)),
+                    _ => self.measure(id, x),
+                }
+            }
+            ColumnOp::Unary(operation) => self.with_numbers(x, |walk, n| walk.number(operation, n)),
+            ColumnOp::Even => self.truths_of(x, |n| n & 1 == 0),
+            ColumnOp::Positive => self.truths_of(x, |n| n > 0),
+            ColumnOp::Flip => {
                 let Column::Truths(truths) = x else {
                     return Err(End::OneByOne);
                 };
                 self.spend(self.len)?;
                 Ok(Column::Truths(truths.iter().map(|&truth| !truth).collect()))
             }
-            Known::Initset => {
+            ColumnOp::Initset => {
                 self.spend(0)?;
                 Ok(Column::Single(Rc::new(x.clone())))
             }
-            known @ (Known::Toivec | Known::Tojvec) => {
+            known @ (ColumnOp::Toivec | ColumnOp::Tojvec) => {
                 known_or_end(x.number())?;
                 self.spend(0)?;
                 let zero = Column::int(0);
                 Ok(match known {
-                    Known::Toivec => self.two(x.clone(), zero),
+                    ColumnOp::Toivec => self.two(x.clone(), zero),
                     _ => self.two(zero, x.clone()),
                 })
             }
-            Known::Extreme(direction) => self.extreme_of_two(direction, x),
+            ColumnOp::Extreme(direction) => self.extreme_of_two(direction, x),
             _ => Err(End::OneByOne),
         }
     }
@@ -331,22 +335,22 @@ impl<'r> Walk<'_, 'r> {
         a: &Column<'r>,
         b: &Column<'r>,
     ) -> Attempt<Column<'r>> {
-        match known_or_end(known(id))? {
-            Known::Binary(operation) => self.arithmetic(operation, a, b),
-            Known::Astuple => {
+        match known_or_end(column_op(id))? {
+            ColumnOp::Binary(operation) => self.arithmetic(operation, a, b),
+            ColumnOp::Astuple => {
                 self.spend(0)?;
                 Ok(self.two(a.clone(), b.clone()))
             }
-            Known::Equality => self.equality(a, b),
-            Known::Greater => {
+            ColumnOp::Equality => self.equality(a, b),
+            ColumnOp::Greater => {
                 let (a, b) = (known_or_end(a.number())?, known_or_end(b.number())?);
                 self.compare(&a, &b, |a, b| a > b)
             }
-            Known::Both => self.joined(a, b, |a, b| a && b),
-            Known::Either => self.joined(a, b, |a, b| a || b),
-            Known::Manhattan => self.manhattan(a, b),
-            Known::Index => self.index(a, b),
-            Known::Apply => {
+            ColumnOp::Both => self.joined(a, b, |a, b| a && b),
+            ColumnOp::Either => self.joined(a, b, |a, b| a || b),
+            ColumnOp::Manhattan => self.manhattan(a, b),
+            ColumnOp::Index => self.index(a, b),
+            ColumnOp::Apply => {
                 let Column::Two(two) = b else {
                     return Err(End::OneByOne);
                 };
@@ -357,21 +361,23 @@ impl<'r> Walk<'_, 'r> {
                     Ok(walk.two(first, second))
                 })
             }
-            Known::ExtremeValue(direction) => self.extreme_value(direction, a, b),
-            Known::ExtremeArgument(direction) => self.extreme_argument(direction, Tie::First, a, b),
-            Known::Nth => match (a, known_or_end(end_of(b))?) {
+            ColumnOp::ExtremeValue(direction) => self.extreme_value(direction, a, b),
+            ColumnOp::ExtremeArgument(direction) => {
+                self.extreme_argument(direction, Tie::First, a, b)
+            }
+            ColumnOp::Nth => match (a, known_or_end(end_of(b))?) {
                 (Column::Two(two), Ordering::Less) => self.part(&two.parts[0]),
                 (Column::Two(two), _) => self.part(&two.parts[1]),
                 _ => Err(End::OneByOne),
             },
             // `get_rank` sorts the largest number first.
-            Known::Rank => {
+            ColumnOp::Rank => {
                 let end = known_or_end(end_of(b))?;
                 self.extreme_of_two(end.reverse(), a)
             }
-            Known::Compose => self.make(1, MadeForm::Compose(a.clone(), b.clone())),
-            Known::Matcher => self.make(1, MadeForm::Matcher(a.clone(), b.clone())),
-            known @ (Known::Lbind | Known::Rbind) => {
+            ColumnOp::Compose => self.make(1, MadeForm::Compose(a.clone(), b.clone())),
+            ColumnOp::Matcher => self.make(1, MadeForm::Matcher(a.clone(), b.clone())),
+            known @ (ColumnOp::Lbind | ColumnOp::Rbind) => {
                 let arity = match a {
                     &Column::Same(f) => self.run.arity(f)?,
                     Column::Made(made) => made.arity.into(),
@@ -380,7 +386,7 @@ impl<'r> Walk<'_, 'r> {
                 let arity = higher_order::bound_arity(arity);
                 let (a, b) = (a.clone(), b.clone());
                 match known {
-                    Known::Lbind => self.make(arity, MadeForm::Lbind(a, b)),
+                    ColumnOp::Lbind => self.make(arity, MadeForm::Lbind(a, b)),
                     _ => self.make(arity, MadeForm::Rbind(a, b)),
                 }
             }

@@ -3,15 +3,15 @@
 use std::ops::Range;
 
 use super::column::{Cells, Column};
-use super::{Attempt, End, Walk, known_or_end};
+use super::{Attempt, End, Traversal, known_or_end};
 use crate::ops::members::Members;
 use crate::set::Elems;
 use crate::value::{Cell, IntPair, Value};
 
 /// The nesting depth up to which tuples of tuples are split into columns.
-const NESTED: u32 = 3;
+const MAX_SPLIT_DEPTH: u32 = 3;
 
-impl<'r> Walk<'_, 'r> {
+impl<'r> Traversal<'_, 'r> {
     /// Makes a column and computes its bound.
     pub(super) fn measured(&mut self, items: Vec<i32>) -> Attempt<Column<'r>> {
         let most = items.iter().map(|n| n.unsigned_abs()).max();
@@ -78,7 +78,7 @@ impl<'r> Walk<'_, 'r> {
                 let last = self.locations(ends.iter().map(|ends| ends.1))?;
                 Ok(self.two(first, last))
             }
-            Some(Value::Tuple(_)) if depth < NESTED => {
+            Some(Value::Tuple(_)) if depth < MAX_SPLIT_DEPTH => {
                 let twos = all(values, |value| match value {
                     Value::Tuple(tuple) => <[Value<'r>; 2]>::try_from(tuple.items).ok(),
                     _ => None,

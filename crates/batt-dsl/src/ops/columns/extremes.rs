@@ -5,8 +5,8 @@ use std::cmp::Ordering;
 use std::rc::Rc;
 
 use super::column::{Chosen, Column, Number};
-use super::remembered::{Others, ROOM};
-use super::{Attempt, End, Walk, known_or_end};
+use super::remembered::{LeaveOneOut, MAX_BYTES};
+use super::{Attempt, End, Traversal, known_or_end};
 use crate::ops::members::Members;
 use crate::set::{Origin, Selection, Set};
 use crate::value::Value;
@@ -20,9 +20,9 @@ pub(super) enum Tie {
 
 /// The fewest remaining members for which leave-one-out results pay. With fewer, evaluating all of
 /// them is as fast.
-const FEW_OTHERS: usize = 4;
+const MIN_OTHERS: usize = 4;
 
-impl<'r> Walk<'_, 'r> {
+impl<'r> Traversal<'_, 'r> {
     /// Returns the members of a container that all elements share and that is not empty.
     pub(super) fn members(&mut self, container: &Column<'r>) -> Attempt<Members<'r>> {
         let &Column::Same(container) = container else {
@@ -48,7 +48,7 @@ impl<'r> Walk<'_, 'r> {
         container: &Column<'r>,
         function: &Column<'r>,
     ) -> Attempt<Column<'r>> {
-        if let Some(column) = self.extreme_of_others(direction, container, function)? {
+        if let Some(column) = self.extreme_leaving_one_out(direction, container, function)? {
             return Ok(column);
         }
         let members = self.members(container)?;
@@ -80,7 +80,7 @@ impl<'r> Walk<'_, 'r> {
     /// Returns the extreme value on all members of a set but one, as in `remove(object, objects)`.
     /// An outer loop usually leaves out one member after the other, so the results for all of them
     /// are computed together and cached.
-    pub(super) fn extreme_of_others(
+    pub(super) fn extreme_leaving_one_out(
         &mut self,
         direction: Ordering,
         container: &Column<'r>,
@@ -93,7 +93,7 @@ impl<'r> Walk<'_, 'r> {
             return Ok(None);
         };
         if kept.len() + 1 != source.len()
-            || kept.len() < FEW_OTHERS
+            || kept.len() < MIN_OTHERS
             || !self.run.home.stay_for_good([Value::Set(source)])
         {
             return Ok(None);
@@ -102,11 +102,11 @@ impl<'r> Walk<'_, 'r> {
         // A call that succeeds at one depth may be too deep at another.
         let at = u64::from(self.run.depth) << 8 | u64::from(direction as i8 as u8);
         let key = [address, made.id, at];
-        let others = match self.columns.others.get(&key) {
+        let others = match self.columns.left_out.get(&key) {
             Some(others) => others.clone(),
             None => {
                 let (closures, primitives) = (self.closures, self.primitives);
-                let others = match self.others(direction, source, function) {
+                let others = match self.leave_one_out(direction, source, function) {
                     Ok(others) => Some(Rc::new(others)),
                     // The function may fail for the very member that is left out.
                     Err(End::OneByOne) => None,
@@ -114,9 +114,9 @@ impl<'r> Walk<'_, 'r> {
                 };
                 (self.closures, self.primitives) = (closures, primitives);
                 let bytes = self.columns.bytes + 12 * self.len;
-                if bytes <= ROOM {
+                if bytes <= MAX_BYTES {
                     self.columns.bytes = bytes;
-                    self.columns.others.insert(key, others.clone());
+                    self.columns.left_out.insert(key, others.clone());
                 }
                 others
             }
@@ -142,12 +142,12 @@ impl<'r> Walk<'_, 'r> {
     }
 
     /// Evaluates the function on all members and keeps the best and the second best.
-    pub(super) fn others(
+    pub(super) fn leave_one_out(
         &mut self,
         direction: Ordering,
         source: &'r Set<'r>,
         function: &Column<'r>,
-    ) -> Attempt<Others> {
+    ) -> Attempt<LeaveOneOut> {
         let is_better = |new: i32, old: i32| match direction {
             Ordering::Less => new < old,
             _ => new > old,
@@ -156,7 +156,7 @@ impl<'r> Walk<'_, 'r> {
             Ordering::Less => i32::MAX,
             _ => i32::MIN,
         };
-        let mut others = Others {
+        let mut others = LeaveOneOut {
             best: vec![worst; self.len],
             number: vec![0; self.len],
             second: vec![worst; self.len],

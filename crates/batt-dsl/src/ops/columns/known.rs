@@ -48,7 +48,7 @@ pub(in crate::ops) enum Unary {
 
 /// A primitive that works on columns.
 #[derive(Clone, Copy)]
-pub(in crate::ops) enum Known {
+pub(in crate::ops) enum ColumnOp {
     Identity,
     Unary(Unary),
     Binary(Binary),
@@ -96,74 +96,92 @@ pub(in crate::ops) enum Known {
 /// The primitives that work on columns. The primitives of tokpidjin are in
 /// [`tokpidjin::IN_COLUMNS`]. The profiled versions of primitives are missing, so that a profile
 /// sees each of their calls.
-static TABLE: &[(&Op, Known)] = &[
-    (&logic::identity::OP, Known::Identity),
-    (&logic::flip::OP, Known::Flip),
-    (&logic::both::OP, Known::Both),
-    (&logic::either::OP, Known::Either),
-    (&logic::equality::OP, Known::Equality),
-    (&logic::greater::OP, Known::Greater),
-    (&arithmetic::invert::OP, Known::Unary(Unary::Invert)),
-    (&arithmetic::double::OP, Known::Unary(Unary::Double)),
-    (&arithmetic::halve::OP, Known::Unary(Unary::Halve)),
-    (&arithmetic::increment::OP, Known::Unary(Unary::Increment)),
-    (&arithmetic::decrement::OP, Known::Unary(Unary::Decrement)),
-    (&arithmetic::sign::OP, Known::Unary(Unary::Sign)),
-    (&arithmetic::add::OP, Known::Binary(Binary::Add)),
-    (&arithmetic::subtract::OP, Known::Binary(Binary::Subtract)),
-    (&arithmetic::multiply::OP, Known::Binary(Binary::Multiply)),
-    (&arithmetic::even::OP, Known::Even),
-    (&arithmetic::positive::OP, Known::Positive),
-    (&arithmetic::toivec::OP, Known::Toivec),
-    (&arithmetic::tojvec::OP, Known::Tojvec),
-    (&arithmetic::astuple::OP, Known::Astuple),
-    (&container::first::OP, Known::First),
-    (&container::initset::OP, Known::Initset),
-    (&measure::manhattan::OP, Known::Manhattan),
-    (&container::last::OP, Known::Last),
-    (&container::size::OP, Known::Size),
-    (&container::maximum::OP, Known::Extreme(Ordering::Greater)),
-    (&container::minimum::OP, Known::Extreme(Ordering::Less)),
+static TABLE: &[(&Op, ColumnOp)] = &[
+    (&logic::identity::OP, ColumnOp::Identity),
+    (&logic::flip::OP, ColumnOp::Flip),
+    (&logic::both::OP, ColumnOp::Both),
+    (&logic::either::OP, ColumnOp::Either),
+    (&logic::equality::OP, ColumnOp::Equality),
+    (&logic::greater::OP, ColumnOp::Greater),
+    (&arithmetic::invert::OP, ColumnOp::Unary(Unary::Invert)),
+    (&arithmetic::double::OP, ColumnOp::Unary(Unary::Double)),
+    (&arithmetic::halve::OP, ColumnOp::Unary(Unary::Halve)),
+    (
+        &arithmetic::increment::OP,
+        ColumnOp::Unary(Unary::Increment),
+    ),
+    (
+        &arithmetic::decrement::OP,
+        ColumnOp::Unary(Unary::Decrement),
+    ),
+    (&arithmetic::sign::OP, ColumnOp::Unary(Unary::Sign)),
+    (&arithmetic::add::OP, ColumnOp::Binary(Binary::Add)),
+    (
+        &arithmetic::subtract::OP,
+        ColumnOp::Binary(Binary::Subtract),
+    ),
+    (
+        &arithmetic::multiply::OP,
+        ColumnOp::Binary(Binary::Multiply),
+    ),
+    (&arithmetic::even::OP, ColumnOp::Even),
+    (&arithmetic::positive::OP, ColumnOp::Positive),
+    (&arithmetic::toivec::OP, ColumnOp::Toivec),
+    (&arithmetic::tojvec::OP, ColumnOp::Tojvec),
+    (&arithmetic::astuple::OP, ColumnOp::Astuple),
+    (&container::first::OP, ColumnOp::First),
+    (&container::initset::OP, ColumnOp::Initset),
+    (&measure::manhattan::OP, ColumnOp::Manhattan),
+    (&container::last::OP, ColumnOp::Last),
+    (&container::size::OP, ColumnOp::Size),
+    (
+        &container::maximum::OP,
+        ColumnOp::Extreme(Ordering::Greater),
+    ),
+    (&container::minimum::OP, ColumnOp::Extreme(Ordering::Less)),
     (
         &container::valmax::OP,
-        Known::ExtremeValue(Ordering::Greater),
+        ColumnOp::ExtremeValue(Ordering::Greater),
     ),
-    (&container::valmin::OP, Known::ExtremeValue(Ordering::Less)),
+    (
+        &container::valmin::OP,
+        ColumnOp::ExtremeValue(Ordering::Less),
+    ),
     (
         &container::argmax::OP,
-        Known::ExtremeArgument(Ordering::Greater),
+        ColumnOp::ExtremeArgument(Ordering::Greater),
     ),
     (
         &container::argmin::OP,
-        Known::ExtremeArgument(Ordering::Less),
+        ColumnOp::ExtremeArgument(Ordering::Less),
     ),
-    (&higher_order::apply::OP, Known::Apply),
-    (&higher_order::compose::OP, Known::Compose),
-    (&higher_order::chain::OP, Known::Chain),
-    (&higher_order::matcher::OP, Known::Matcher),
-    (&higher_order::fork::OP, Known::Fork),
-    (&higher_order::lbind::OP, Known::Lbind),
-    (&higher_order::rbind::OP, Known::Rbind),
-    (&lines::index::OP, Known::Index),
-    (&measure::uppermost::OP, Known::Measure),
-    (&measure::lowermost::OP, Known::Measure),
-    (&measure::leftmost::OP, Known::Measure),
-    (&measure::rightmost::OP, Known::Measure),
-    (&measure::ulcorner::OP, Known::Measure),
-    (&measure::urcorner::OP, Known::Measure),
-    (&measure::llcorner::OP, Known::Measure),
-    (&measure::lrcorner::OP, Known::Measure),
-    (&measure::height::OP, Known::Measure),
-    (&measure::width::OP, Known::Measure),
-    (&measure::center::OP, Known::Measure),
-    (&color::color::OP, Known::Measure),
+    (&higher_order::apply::OP, ColumnOp::Apply),
+    (&higher_order::compose::OP, ColumnOp::Compose),
+    (&higher_order::chain::OP, ColumnOp::Chain),
+    (&higher_order::matcher::OP, ColumnOp::Matcher),
+    (&higher_order::fork::OP, ColumnOp::Fork),
+    (&higher_order::lbind::OP, ColumnOp::Lbind),
+    (&higher_order::rbind::OP, ColumnOp::Rbind),
+    (&lines::index::OP, ColumnOp::Index),
+    (&measure::uppermost::OP, ColumnOp::Measure),
+    (&measure::lowermost::OP, ColumnOp::Measure),
+    (&measure::leftmost::OP, ColumnOp::Measure),
+    (&measure::rightmost::OP, ColumnOp::Measure),
+    (&measure::ulcorner::OP, ColumnOp::Measure),
+    (&measure::urcorner::OP, ColumnOp::Measure),
+    (&measure::llcorner::OP, ColumnOp::Measure),
+    (&measure::lrcorner::OP, ColumnOp::Measure),
+    (&measure::height::OP, ColumnOp::Measure),
+    (&measure::width::OP, ColumnOp::Measure),
+    (&measure::center::OP, ColumnOp::Measure),
+    (&color::color::OP, ColumnOp::Measure),
 ];
 
 /// Returns the operation of a primitive on columns, if it has one. The table is indexed by address,
 /// because a loop looks up every part of every closure it calls.
-pub(super) fn known(id: OpId) -> Option<Known> {
+pub(super) fn column_op(id: OpId) -> Option<ColumnOp> {
     const SLOTS: usize = 512;
-    type Slots = [Option<(OpId, Known)>; SLOTS];
+    type Slots = [Option<(OpId, ColumnOp)>; SLOTS];
     static INDEX: OnceLock<Box<Slots>> = OnceLock::new();
     let slot_of = |id: OpId| {
         let address = std::ptr::from_ref(id.op()).addr();
@@ -193,15 +211,15 @@ pub(super) fn known(id: OpId) -> Option<Known> {
 }
 
 /// The nesting depth up to which closures are inspected before the attempt.
-const LOOK: u32 = 12;
+const MAX_INSPECTED_DEPTH: u32 = 12;
 
 /// Returns whether a function is made of primitives that work on columns. Other primitives could
 /// still be called on values that all elements share, but such attempts rarely pay.
 pub(super) fn is_promising(function: Value<'_>, depth: u32) -> bool {
     let all = |parts: &[Value<'_>]| parts.iter().all(|&part| is_promising(part, depth + 1));
     match function {
-        Value::Op(id) => known(id).is_some(),
-        Value::Closure(closure) if depth < LOOK => match closure.form {
+        Value::Op(id) => column_op(id).is_some(),
+        Value::Closure(closure) if depth < MAX_INSPECTED_DEPTH => match closure.form {
             Form::Compose(a, b) => all(&[a, b]),
             Form::Chain(a, b, c) | Form::Fork(a, b, c) => all(&[a, b, c]),
             Form::Matcher(f, _) | Form::Power(f, _) => all(&[f]),

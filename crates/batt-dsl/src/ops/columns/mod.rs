@@ -49,9 +49,9 @@ use std::rc::Rc;
 
 use self::column::{Cells, Column, Ints, Two};
 use self::known::is_promising;
-pub(super) use self::known::{Binary, Known, Unary};
-pub(crate) use self::remembered::Kept;
-use self::remembered::{Columns, ROOM};
+pub(super) use self::known::{Binary, ColumnOp, Unary};
+pub(crate) use self::remembered::ColumnCache;
+use self::remembered::{Columns, MAX_BYTES};
 use super::members::Members;
 use crate::fault::{Fault, Outcome};
 use crate::run::Run;
@@ -59,7 +59,7 @@ use crate::value::{Closure, Value};
 
 /// The fewest elements for columns. With fewer, calling the closure for each element is as fast as
 /// one traversal.
-const LEAST: usize = 24;
+const MIN_ELEMENTS: usize = 24;
 /// The most elements in a column. With more, the caches of a CPU cannot hold several columns.
 pub(super) const BLOCK: usize = 4096;
 
@@ -139,9 +139,9 @@ impl<'r> Run<'r> {
             return None;
         };
         #[cfg(test)]
-        let least = self.scratch.least_in_columns.unwrap_or(LEAST);
+        let least = self.scratch.least_in_columns.unwrap_or(MIN_ELEMENTS);
         #[cfg(not(test))]
-        let least = LEAST;
+        let least = MIN_ELEMENTS;
         if members.len() < least || !is_promising(function, 0) {
             return None;
         }
@@ -156,13 +156,13 @@ impl<'r> Run<'r> {
     ) -> Option<Outcome<()>> {
         let (depth, closures, fallbacks) = (self.depth, self.closures, self.fallbacks);
         let hashed = self.home.memo.borrow().hashed();
-        self.home.make_untidy();
-        // SAFETY: `'r` is the lifetime of this run. `make_untidy` makes the reset before the next
-        // run forget the columns, and `allow` forgets them when a scoped region begins or ends. So
-        // this run has stored all of the columns since then, and they refer only to memory that
-        // stays until they are forgotten: see `Walk::stays`.
+        self.home.require_full_reset();
+        // SAFETY: `'r` is the lifetime of this run. `require_full_reset` makes the reset before the
+        // next run forget the columns, and `allow` forgets them when a scoped region begins or
+        // ends. So this run has stored all of the columns since then, and they refer only to memory
+        // that stays until they are forgotten: see `Traversal::stays`.
         let columns: Box<Columns<'r>> = unsafe { self.home.columns.take() };
-        let mut walk = Walk {
+        let mut walk = Traversal {
             columns,
             run: self,
             len: 0,
@@ -205,7 +205,7 @@ impl<'r> Run<'r> {
 }
 
 /// The traversal of a closure with columns of elements.
-struct Walk<'a, 'r> {
+struct Traversal<'a, 'r> {
     run: &'a mut Run<'r>,
     columns: Box<Columns<'r>>,
     /// The number of elements.
@@ -221,7 +221,7 @@ fn known_or_end<T>(value: Option<T>) -> Attempt<T> {
     value.ok_or(End::OneByOne)
 }
 
-impl<'r> Walk<'_, 'r> {
+impl<'r> Traversal<'_, 'r> {
     /// Charges the run for a primitive and for a loop over this many numbers.
     fn spend(&mut self, numbers: usize) -> Attempt<()> {
         self.primitives += 1;
@@ -253,7 +253,7 @@ impl<'r> Walk<'_, 'r> {
 
     fn has_room_for(&mut self, column: &Column<'r>) -> bool {
         let bytes = self.columns.bytes + column.bytes();
-        let fits = bytes <= ROOM;
+        let fits = bytes <= MAX_BYTES;
         if fits {
             self.columns.bytes = bytes;
         }

@@ -2,11 +2,11 @@
 
 use super::column::{Chosen, Column, Number, Numbers};
 use super::known::{Binary, Unary};
-use super::{Attempt, End, Walk, known_or_end};
+use super::{Attempt, End, Traversal, known_or_end};
 use crate::table::OpId;
 use crate::value::Value;
 
-impl<'r> Walk<'_, 'r> {
+impl<'r> Traversal<'_, 'r> {
     /// Calls a primitive on the members chosen for the elements, once for each member.
     pub(super) fn measure(&mut self, id: OpId, x: &Column<'r>) -> Attempt<Column<'r>> {
         let Column::Chosen(chosen) = x else {

@@ -9,18 +9,18 @@ use super::column::Column;
 use crate::value::{Closure, Value};
 
 /// The most bytes of cached columns. When they are used up, no more columns are cached.
-pub(super) const ROOM: usize = 8 << 20;
+pub(super) const MAX_BYTES: usize = 8 << 20;
 
 /// The columns and functions cached in a run.
 #[derive(Default)]
 pub(crate) struct Columns<'r> {
     /// The elements of sets.
     pub(super) elements: HashMap<u64, Column<'r>, BuildHasherDefault<Mixer>>,
-    pub(super) calls: HashMap<Call, Remembered<'r>, BuildHasherDefault<Mixer>>,
+    pub(super) calls: HashMap<Call, CachedCall<'r>, BuildHasherDefault<Mixer>>,
     /// The numbers of functions, by the way in which they were made.
     pub(super) made: HashMap<[(u8, u64); 4], u64, BuildHasherDefault<Mixer>>,
     /// The extreme values of functions on all members of a set but one.
-    pub(super) others: HashMap<[u64; 3], Option<Rc<Others>>, BuildHasherDefault<Mixer>>,
+    pub(super) left_out: HashMap<[u64; 3], Option<Rc<LeaveOneOut>>, BuildHasherDefault<Mixer>>,
     pub(super) bytes: usize,
     /// The last number given to a column or function.
     pub(super) count: u64,
@@ -29,20 +29,20 @@ pub(crate) struct Columns<'r> {
 /// The owner of the cached columns between the loops of a run. They are not a field of the run,
 /// because a run of two steps takes a tenth longer if it has something to drop.
 #[derive(Default)]
-pub(crate) struct Kept(RefCell<Option<Box<Columns<'static>>>>);
+pub(crate) struct ColumnCache(RefCell<Option<Box<Columns<'static>>>>);
 
 // SAFETY: `keep` is called when a traversal has ended and all its other columns are dropped, so
 // every `Rc` inside is owned through this value alone and moves with it. The references inside are
 // followed only by the run that kept them, on the thread of that run.
-unsafe impl Send for Kept {}
+unsafe impl Send for ColumnCache {}
 
-impl Kept {
+impl ColumnCache {
     /// Takes the columns that this run has cached so far.
     ///
     /// # Safety
     ///
-    /// `'r` is the lifetime of the current run, and [`forget`](Kept::forget) was called since the
-    /// memory that older columns refer to was released.
+    /// `'r` is the lifetime of the current run, and [`forget`](ColumnCache::forget) was called
+    /// since the memory that older columns refer to was released.
     pub(super) unsafe fn take<'r>(&self) -> Box<Columns<'r>> {
         let kept = self.0.take().unwrap_or_default();
         // SAFETY: only the lifetime changes. By the contract of this function the columns were kept
@@ -50,7 +50,7 @@ impl Kept {
         unsafe { std::mem::transmute::<Box<Columns<'static>>, Box<Columns<'r>>>(kept) }
     }
 
-    /// Stores columns until the next [`take`](Kept::take).
+    /// Stores columns until the next [`take`](ColumnCache::take).
     pub(super) fn keep(&self, columns: Box<Columns<'_>>) {
         // SAFETY: only the lifetime changes. Nothing reads the columns before `take` gives them the
         // lifetime of the run again, and dropping them dereferences nothing that they borrow.
@@ -65,7 +65,7 @@ impl Kept {
     }
 }
 
-pub(super) struct Remembered<'r> {
+pub(super) struct CachedCall<'r> {
     pub(super) column: Column<'r>,
     /// The number of closures that the call makes for each element.
     pub(super) closures: u32,
@@ -76,7 +76,7 @@ pub(super) struct Remembered<'r> {
 }
 
 /// The best values of a function on the members of a set when any one member is left out.
-pub(super) struct Others {
+pub(super) struct LeaveOneOut {
     pub(super) best: Vec<i32>,
     /// The member to which each best value belongs.
     pub(super) number: Vec<u32>,

@@ -21,7 +21,7 @@ fn a_loop_in_a_loop_gives_the_same_in_fewer_steps() {
     let programs: [for<'r> fn(&mut Run<'r>) -> Outcome<Value<'r>>; 2] = [nearest, nearer];
     for program in programs {
         let (value, steps, closures) = run(&mut workspace(usize::MAX), OFF, program);
-        let mut workspace = workspace(LEAST);
+        let mut workspace = workspace(MIN_ELEMENTS);
         let found = run(&mut workspace, OFF, program);
         assert!(value.is_ok());
         assert_eq!((&found.0, found.2), (&value, closures));
@@ -36,7 +36,7 @@ fn a_loop_in_a_loop_gives_the_same_in_fewer_steps() {
 fn released_values_are_not_remembered() {
     let expected = run(&mut workspace(usize::MAX), OFF, tuples);
     assert!(expected.0.is_ok(), "{:?}", expected.0);
-    let mut workspace = workspace(LEAST);
+    let mut workspace = workspace(MIN_ELEMENTS);
     let found = run(&mut workspace, OFF, tuples);
     assert_eq!((found.0, found.2), (expected.0, expected.2));
     assert!(workspace.columns().1 > 6);
@@ -44,7 +44,7 @@ fn released_values_are_not_remembered() {
 
 #[test]
 fn a_new_allowance_forgets_the_columns() {
-    workspace(LEAST).run(Dialect::ArcDsl, &Limits::default(), |run| {
+    workspace(MIN_ELEMENTS).run(Dialect::ArcDsl, &Limits::default(), |run| {
         let mut costs = Vec::new();
         for _ in 0..3 {
             run.scoped(|run, _| {

@@ -67,10 +67,10 @@ op! {
             }
         }
         let order = members.order(run)?;
-        run.in_turns(|run, turns| {
+        run.in_loop(|run, state| {
             for k in order {
                 let element = members.get(k as usize);
-                let accepted = run.test(turns, condition, element);
+                let accepted = run.test_in_loop(state, condition, element);
                 if accepted.map_err(Fault::through_generator)? {
                     return Ok(element);
                 }

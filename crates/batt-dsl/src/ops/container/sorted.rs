@@ -97,7 +97,7 @@ pub(super) fn keys_to_compare<'r>(
     let keys = run.slice_filled(members.len(), Value::None)?;
     match members.map_into(run, compfunc, keys) {
         Ok(()) => Ok(keys),
-        Err(fault) => Err(fault_in_turns(
+        Err(fault) => Err(first_fault_in_python(
             run, members, compfunc, keys, fault, direction,
         )),
     }
@@ -107,7 +107,7 @@ pub(super) fn keys_to_compare<'r>(
 /// each key with the best so far before it computes the next, so two earlier keys may be
 /// incomparable.
 #[cold]
-fn fault_in_turns<'r>(
+fn first_fault_in_python<'r>(
     run: &mut Run<'r>,
     members: Members<'r>,
     compfunc: Value<'r>,

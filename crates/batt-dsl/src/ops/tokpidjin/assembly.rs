@@ -326,7 +326,7 @@ mod tests {
     }
 
     #[test]
-    fn a_nan_painted_into_a_grid_is_a_color_of_its_own() {
+    fn a_nan_painted_into_a_grid_is_a_separate_color() {
         Workspace::new()
             .run(Dialect::Tokpidjin, &Limits::default(), |run| {
                 let grid = run.input(1, 3, &[0, 0, 1])?;

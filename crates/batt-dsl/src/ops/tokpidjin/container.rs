@@ -5,7 +5,7 @@
 #![allow(non_snake_case)]
 
 use crate::fault::{Fault, Outcome};
-use crate::memory::Turns;
+use crate::memory::LoopState;
 use crate::ops::members::Members;
 use crate::ops::{arithmetic, container};
 use crate::run::Run;
@@ -515,7 +515,7 @@ safe! {
     ordered "several elements that are equally frequent";
     |run| {
         match container {
-            Value::Set(set) => first_anew(run, set),
+            Value::Set(set) => first_of_rebuilt(run, set),
             _ => container::mostcommon(run, container),
         }
     }
@@ -540,17 +540,17 @@ safe! {
     ordered "several elements that are equally rare";
     |run| {
         match container {
-            Value::Set(set) => first_anew(run, set),
+            Value::Set(set) => first_of_rebuilt(run, set),
             _ => container::leastcommon(run, container),
         }
     }
 }
 
 /// Returns the first element of a set rebuilt from a set's elements.
-fn first_anew<'r>(run: &mut Run<'r>, set: &'r Set<'r>) -> Outcome<Value<'r>> {
+fn first_of_rebuilt<'r>(run: &mut Run<'r>, set: &'r Set<'r>) -> Outcome<Value<'r>> {
     let all = run.slice_from(0..set.len() as u32)?;
-    let anew = run.set_filter(set, all)?;
-    anew.first(run)?.ok_or(Fault::Value)
+    let rebuilt = run.set_filter(set, all)?;
+    rebuilt.first(run)?.ok_or(Fault::Value)
 }
 
 safe! {
@@ -568,15 +568,15 @@ safe! {
         }
         let items = run.items(container)?;
         let mut kept = Vec::new();
-        let select = |run: &mut Run<'r>, turns: &mut Turns| {
+        let select = |run: &mut Run<'r>, state: &mut LoopState| {
             for &item in items {
-                if run.test(turns, condition, item)? {
+                if run.test_in_loop(state, condition, item)? {
                     kept.push(item);
                 }
             }
             Ok(())
         };
-        run.in_frames(2, |run| run.in_turns(select))?;
+        run.in_frames(2, |run| run.in_loop(select))?;
         run.tuple(&kept)
     }
 }

@@ -318,10 +318,10 @@ safe! {
         let (set, k) = match container {
             Value::Set(set) => {
                 let all = run.slice_from(0..set.len() as u32)?;
-                let anew = run.set_filter(set, all)?;
+                let rebuilt = run.set_filter(set, all)?;
                 let at = position(rank, set.len())?;
-                let order = anew.order(run)?;
-                (anew, at.map(|at| order[at] as usize))
+                let order = rebuilt.order(run)?;
+                (rebuilt, at.map(|at| order[at] as usize))
             }
             _ => {
                 let items = run.items(container)?;

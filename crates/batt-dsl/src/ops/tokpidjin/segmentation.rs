@@ -316,7 +316,7 @@ mod tests {
     ];
 
     #[test]
-    fn objects_as_tuples_come_as_they_are_found() {
+    fn objects_as_tuples_are_in_the_order_of_the_search() {
         in_a_run(|run| {
             let rows = [[1, 1, 0], [0, 2, 2], [3, 0, 2]];
             let rows = rows.map(|row| row.map(Value::Int));
