@@ -46,7 +46,7 @@ fn missing_files() {
             "s.py",
             "--tasks",
             "tasks",
-            "--json",
+            "--output",
             "no/such/dir.jsonl",
         ])
         .error("cannot write no/such/dir.jsonl", "check the path");

@@ -65,7 +65,9 @@ fn names_reach_the_terminal_escaped() {
     );
     assert!(!ended.stdout.contains('\u{1b}') && !ended.stderr.contains('\u{1b}'));
     // For programs the name is exact.
-    let lines = folder.batt(&[&args[..], &["--json", "-"]].concat()).code(0);
+    let lines = folder
+        .batt(&[&args[..], &["--output", "-"]].concat())
+        .code(0);
     let line: Value = serde_json::from_str(lines.stdout.lines().next().unwrap()).unwrap();
     assert_eq!(line["task"], id);
 
@@ -157,7 +159,7 @@ fn signals_end_a_run_with_what_it_has() {
             "--all-pairs",
             "-j",
             "1",
-            "--json",
+            "--output",
             "out",
         ];
         let child = command(&folder.path("."), &args).spawn().unwrap();
