@@ -33,6 +33,9 @@ pub(crate) fn connect(path: &Path, absent: Absent) -> Result<(Connection, bool),
             Err(other) if is_refused(&other) => Err(error),
             opened => opened.map(|db| (db, false)),
         },
+        Err(error) if is_refused(&error) && !path.exists() => Err(ArchiveError::NotMade {
+            path: path.to_owned(),
+        }),
         Err(error) => Err(error),
     }
 }

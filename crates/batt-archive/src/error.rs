@@ -24,6 +24,12 @@ pub enum ArchiveError {
         /// The file.
         path: PathBuf,
     },
+    /// The file cannot be made: its folder cannot be written.
+    #[error("{}: the archive cannot be made", .path.display())]
+    NotMade {
+        /// The file.
+        path: PathBuf,
+    },
     /// It is a folder, a device or a pipe.
     #[error("{}: this is not a file", .path.display())]
     NotAFile {
@@ -139,6 +145,7 @@ impl ArchiveError {
                 "check the path; `batt evolve` and `batt archive import` make archives"
             }
             ArchiveError::NoFolder { .. } => "make the folder first, or check the path",
+            ArchiveError::NotMade { .. } => "check the permissions of the folder",
             ArchiveError::NotAFile { .. } => "name a file; a new one is made where there is none",
             ArchiveError::NotAnArchive { .. } => "name another file: this one is left as it is",
             ArchiveError::Newer { .. } => "use the version of batt that wrote it, or a later one",

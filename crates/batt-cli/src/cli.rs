@@ -6,14 +6,14 @@ use std::process::ExitCode;
 
 use anyhow::Result;
 use batt::{Dialect, Limits};
-use clap::{Args, CommandFactory, Parser, Subcommand, ValueEnum};
+use clap::{Args, CommandFactory, FromArgMatches, Parser, Subcommand, ValueEnum};
 
 use crate::commands::{
     archive, bench, card, check, completions, conformance, demo, device, eval, evolve, extract,
     fmt, kaggle, mega, ops, profile, run, score, submit,
 };
 use crate::ui::{ColorWhen, Ui};
-use crate::{error, interrupt};
+use crate::{error, interrupt, numbers};
 
 /// Run ARC puzzle programs exactly like Python, only faster.
 #[derive(Parser)]
@@ -108,7 +108,7 @@ impl From<Exit> for ExitCode {
 
 /// Parses the command line and runs the command.
 pub fn main() -> ExitCode {
-    let (ui, result) = match Cli::try_parse() {
+    let (ui, result) = match parse() {
         Ok(cli) => {
             let ui = Ui::new(cli.color, cli.quiet);
             let result = dispatch(cli.command, &ui);
@@ -127,10 +127,26 @@ pub fn main() -> ExitCode {
         // The reader has seen enough: `batt ops | head`.
         Err(error) if error::is_broken_pipe(&error) => ExitCode::SUCCESS,
         Err(error) => {
-            ui.report(&error);
+            ui.report(&error::named(error));
             ExitCode::from(2)
         }
     }
+}
+
+fn parse() -> Result<Cli, clap::Error> {
+    let mut command = with_negative_numbers(Cli::command());
+    let matches = command.try_get_matches_from_mut(std::env::args_os());
+    let cli = matches.and_then(|matches| Cli::from_arg_matches(&matches));
+    cli.map_err(|error| error.format(&mut command))
+}
+
+/// Lets every option take a negative number: `--seed -1` is a bad number, not an unknown option.
+fn with_negative_numbers(command: clap::Command) -> clap::Command {
+    let command = command.mut_args(|arg| match arg.get_action().takes_values() {
+        true => arg.allow_negative_numbers(true),
+        false => arg,
+    });
+    command.mut_subcommands(with_negative_numbers)
 }
 
 fn dispatch(command: Command, ui: &Ui) -> Result<Exit> {
@@ -225,7 +241,7 @@ impl RunOptions {
 #[derive(Args, Clone, Copy, Debug)]
 pub struct Jobs {
     /// Threads, at most 4 per core or 16 [default: one per core]
-    #[arg(short, long, value_name = "N")]
+    #[arg(short, long, value_name = "N", value_parser = numbers::from_one)]
     jobs: Option<NonZeroUsize>,
 }
 
@@ -286,7 +302,7 @@ mod tests {
 
     #[test]
     fn the_command_line_is_consistent() {
-        Cli::command().debug_assert();
+        with_negative_numbers(Cli::command()).debug_assert();
     }
 
     #[test]

@@ -5,6 +5,7 @@ use std::io;
 use std::path::Path;
 
 use anyhow::Error;
+use batt::files::{io_hint, io_message};
 
 /// An error with advice.
 #[derive(Debug)]
@@ -31,25 +32,21 @@ pub fn advised(message: impl fmt::Display, hint: impl Into<String>) -> Error {
 
 /// A file that cannot be read or written.
 pub fn bad_file(doing: &str, path: &Path, error: &io::Error) -> Error {
-    let hint = match error.kind() {
-        io::ErrorKind::NotFound | io::ErrorKind::NotADirectory => "check the path",
-        io::ErrorKind::PermissionDenied => "check the permissions of the file",
-        io::ErrorKind::IsADirectory => "name a file, not a folder",
-        io::ErrorKind::StorageFull => "make room on the disk",
-        _ => "check that the disk and the file are in order",
-    };
     advised(
-        format_args!("cannot {doing} {}: {}", path.display(), reason(error)),
-        hint,
+        format_args!("cannot {doing} {}: {}", path.display(), io_message(error)),
+        io_hint(error),
     )
 }
 
-/// The system's message without its number, which tells people nothing.
-pub fn reason(error: &io::Error) -> String {
-    let text = error.to_string();
-    match text.find(" (os error") {
-        Some(at) => text[..at].to_owned(),
-        None => text,
+/// An error of a write to stdout or stderr with a message and advice. All other errors have their
+/// own, which name the file.
+pub fn named(error: Error) -> Error {
+    match error.downcast_ref::<io::Error>() {
+        Some(cause) if error.chain().len() == 1 => advised(
+            format_args!("cannot write the output: {}", io_message(cause)),
+            "check where stdout and stderr go",
+        ),
+        _ => error,
     }
 }
 

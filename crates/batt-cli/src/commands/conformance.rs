@@ -15,6 +15,7 @@ use clap::Args;
 use crate::cli::Exit;
 use crate::device::launches;
 use crate::error::{advised, bad_file};
+use crate::numbers;
 use crate::ui::{BAD, DIM, Ui, WARN, counted, grouped, stdout, table, table_text};
 
 /// Check the engine against results that CPython computed
@@ -37,7 +38,7 @@ pub struct ConformanceArgs {
     dir: PathBuf,
 
     /// Print this many differences in full
-    #[arg(long, value_name = "N", default_value_t = 10)]
+    #[arg(long, value_name = "N", default_value_t = 10, value_parser = numbers::from_zero::<usize>)]
     limit: usize,
 
     /// Check only the calls of these primitives

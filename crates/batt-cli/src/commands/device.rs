@@ -13,6 +13,7 @@ use serde_json::{Value, json};
 use crate::cli::Exit;
 use crate::device::{counts_json, where_finished};
 use crate::error::advised;
+use crate::numbers;
 use crate::ui::{BAD, GOOD, STRONG, Ui, counted, grouped, name, stdout, table, table_text};
 
 /// Show the devices of this machine, and what is missing to use them
@@ -38,7 +39,7 @@ pub struct DeviceArgs {
     self_test: bool,
 
     /// Which device to test
-    #[arg(long, value_name = "N", default_value_t = 0)]
+    #[arg(long, value_name = "N", default_value_t = 0, value_parser = numbers::from_zero::<usize>)]
     device: usize,
 
     /// Test the emulated device instead

@@ -10,6 +10,7 @@ use serde_json::json;
 use super::find;
 use super::report::short;
 use crate::cli::Exit;
+use crate::numbers;
 use crate::ui::stdout;
 
 /// Show the ancestors of a solver as a tree
@@ -27,7 +28,7 @@ pub struct LineageArgs {
     name: String,
 
     /// Generations to go back
-    #[arg(long, value_name = "N", default_value_t = 20)]
+    #[arg(long, value_name = "N", default_value_t = 20, value_parser = numbers::from_zero::<usize>)]
     depth: usize,
 
     /// Print one JSON object per line of the tree

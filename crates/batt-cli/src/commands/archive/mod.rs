@@ -11,6 +11,7 @@ mod report;
 mod show;
 mod top;
 
+use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};
 
 use anyhow::Result;
@@ -20,14 +21,15 @@ use clap::{Args, Subcommand, ValueEnum};
 
 use crate::cli::Exit;
 use crate::error::advised;
+use crate::numbers;
 use crate::ui::Ui;
 
 /// Look at archived solvers, and move them in and out
 #[derive(Args)]
 #[command(after_help = "\
-An archive is one SQLite file with solvers, where they come from, and how well they do on which task.
-Several processes can use one at the same time. Beside an open archive FILE lie FILE-wal and FILE-shm,
-which belong to it.
+An archive is one SQLite file with solvers, where they come from, and how well they do on which
+task. Several processes can use one at the same time. Beside an open archive FILE lie FILE-wal and
+FILE-shm, which belong to it.
 
 Examples:
   batt archive import solvers.py --tasks data/training     fill an archive
@@ -84,8 +86,8 @@ fn existing(path: &Path) -> Result<Archive> {
 #[derive(Args, Clone, Debug)]
 struct Keep {
     /// Solvers to keep for each task
-    #[arg(long, value_name = "N", default_value_t = 32, value_parser = at_least_one)]
-    keep: usize,
+    #[arg(long, value_name = "N", default_value = "32", value_parser = numbers::from_one)]
+    keep: NonZeroUsize,
 
     /// Which of them: the best, or by the rule of the original system
     #[arg(long, value_name = "RULE", default_value = "best")]
@@ -104,19 +106,12 @@ impl Keep {
     fn retention(&self) -> Retention {
         match self.retention {
             Rule::Best => Retention::Best {
-                per_task: self.keep,
+                per_task: self.keep.get(),
             },
             Rule::Original => Retention::Original {
-                capacity: self.keep,
+                capacity: self.keep.get(),
             },
         }
-    }
-}
-
-fn at_least_one(text: &str) -> Result<usize, String> {
-    match text.parse() {
-        Ok(0) | Err(_) => Err("write a number, 1 or more".to_owned()),
-        Ok(n) => Ok(n),
     }
 }
 

@@ -13,6 +13,7 @@ use clap::Args;
 
 use self::report::Report;
 use crate::cli::{DialectName, Exit};
+use crate::numbers;
 use crate::solvers::{open_differs, open_solvers, open_tasks};
 use crate::ui::{Ui, counted, stdout};
 
@@ -56,7 +57,7 @@ pub struct CardArgs {
     tasks: Option<PathBuf>,
 
     /// Draw this many solvers
-    #[arg(long, value_name = "N")]
+    #[arg(long, value_name = "N", value_parser = numbers::from_one)]
     count: Option<NonZeroUsize>,
 
     /// Only the solvers of one task
@@ -64,11 +65,11 @@ pub struct CardArgs {
     task: Option<String>,
 
     /// Add this many mutants of the solvers drawn: typed changes by chance, as evolution makes them
-    #[arg(long, value_name = "N")]
+    #[arg(long, value_name = "N", value_parser = numbers::up_to::<MOST_MUTANTS>)]
     mutants: Option<NonZeroUsize>,
 
     /// Which solvers --count draws, and what --mutants changes: the same number, the same ones
-    #[arg(long, value_name = "N", default_value_t = 0)]
+    #[arg(long, value_name = "N", default_value_t = 0, value_parser = numbers::from_zero::<u64>)]
     seed: u64,
 
     /// More differs, functions of (S, I, C), after those built in
@@ -103,6 +104,9 @@ pub struct CardArgs {
     #[arg(long, value_name = "NAME", default_value = "auto")]
     dialect: DialectName,
 }
+
+/// Programs of usual size that fill a batt: no batt takes more than 50 million steps.
+const MOST_MUTANTS: usize = 1_000_000;
 
 impl CardArgs {
     fn to_stdout(&self) -> bool {

@@ -20,6 +20,7 @@ use self::view::View;
 use crate::cli::{DialectName, Exit, Jobs};
 use crate::duration;
 use crate::interrupt;
+use crate::numbers;
 use crate::solvers::{open_differs, open_solvers, open_tasks};
 use crate::ui::{Ui, counted, stdout};
 
@@ -65,11 +66,11 @@ pub struct EvolveArgs {
     time: Option<Duration>,
 
     /// How many generations to go on for
-    #[arg(long, value_name = "N")]
+    #[arg(long, value_name = "N", value_parser = numbers::from_zero::<usize>)]
     generations: Option<u64>,
 
     /// What chance starts from [default: 0, or that of the run that goes on]
-    #[arg(long, value_name = "N")]
+    #[arg(long, value_name = "N", value_parser = numbers::from_zero::<u64>)]
     seed: Option<u64>,
 
     /// Evolve only these tasks
@@ -78,7 +79,7 @@ pub struct EvolveArgs {
 
     /// Leave out the solvers of N tasks, chosen by the seed, and evolve only those tasks
     /// [default: 16 for the embedded tasks, else 0]
-    #[arg(long, value_name = "N")]
+    #[arg(long, value_name = "N", value_parser = numbers::from_zero::<u64>)]
     hold_out: Option<usize>,
 
     /// Say in the end whether what was found is right on the tests
@@ -93,15 +94,15 @@ pub struct EvolveArgs {
     jobs: Jobs,
 
     /// Populations of each task, which exchange their best now and then
-    #[arg(long, value_name = "N", default_value = "1")]
+    #[arg(long, value_name = "N", default_value = "1", value_parser = numbers::up_to::<MOST_ISLANDS>)]
     islands: NonZeroUsize,
 
     /// Programs in a population
-    #[arg(long, value_name = "N", default_value = "48")]
+    #[arg(long, value_name = "N", default_value = "48", value_parser = numbers::from_one)]
     population: NonZeroUsize,
 
     /// Offspring of each population in a generation [default: as many as make a good generation]
-    #[arg(long, value_name = "N")]
+    #[arg(long, value_name = "N", value_parser = numbers::from_one)]
     offspring: Option<NonZeroUsize>,
 
     /// How often each kind of change is tried, fixed: constant=2,op=1,others=0.5
@@ -133,6 +134,9 @@ pub struct EvolveArgs {
 const TIME: Duration = Duration::from_secs(600);
 
 /// The archive for the user's own tasks.
+/// Populations of a task: making more takes longer than evolving them.
+const MOST_ISLANDS: usize = 1_000;
+
 const ARCHIVE: &str = "batt.sqlite";
 
 /// Embedded tasks whose solvers are held out by default: few enough for each to get some time, and

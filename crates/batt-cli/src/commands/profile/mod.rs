@@ -17,7 +17,8 @@ use self::device::DeviceProfile;
 use self::report::Report;
 use crate::cli::{Exit, RunOptions};
 use crate::error::{advised, bad_file};
-use crate::solvers::open_tasks;
+use crate::numbers;
+use crate::solvers::{check_output, open_tasks};
 use crate::ui::{Ui, counted, grouped, stdout};
 use crate::{batts, interrupt};
 
@@ -58,7 +59,7 @@ pub struct ProfileArgs {
     name: Option<String>,
 
     /// Samples to run [default: as many as take about 5 seconds]
-    #[arg(long, value_name = "N")]
+    #[arg(long, value_name = "N", value_parser = numbers::from_one)]
     samples: Option<NonZeroUsize>,
 
     /// Write a flame graph of the calls to a file
@@ -70,7 +71,7 @@ pub struct ProfileArgs {
     device: Option<DeviceChoice>,
 
     /// Rows of each table
-    #[arg(long, value_name = "N", default_value_t = 20)]
+    #[arg(long, value_name = "N", default_value_t = 20, value_parser = numbers::from_zero::<usize>)]
     top: usize,
 
     /// Print everything as one JSON object
@@ -84,6 +85,15 @@ pub struct ProfileArgs {
 /// Runs the command.
 pub fn main(args: &ProfileArgs, ui: &Ui) -> Result<Exit> {
     let paths = std::slice::from_ref(&args.batt);
+    if let Some(svg) = &args.svg {
+        if svg == Path::new("-") {
+            return Err(advised(
+                "a flame graph cannot be written to stdout",
+                "name a file",
+            ));
+        }
+        check_output(svg, paths, &args.tasks)?;
+    }
     let batts = batts::load_all(paths, args.options.dialect(), ui)?;
     let batt = match (&args.name, batts.iter().next()) {
         (None, Some((_, first))) => first,
