@@ -206,15 +206,15 @@ pub struct RunOptions {
     #[arg(long, value_name = "NAME", default_value = "auto")]
     dialect: DialectName,
 
-    /// Steps one run may take (a call, or an element touched)
+    /// Steps one run may take (a call, or an element touched) [default: 3,000,000]
     #[arg(long, value_name = "N", value_parser = positive, help_heading = "Limits of one run")]
     max_steps: Option<u64>,
 
-    /// Elements one value may have
+    /// Elements one value may have [default: 4,000,000]
     #[arg(long, value_name = "N", value_parser = count, help_heading = "Limits of one run")]
     max_size: Option<usize>,
 
-    /// Memory all values together may take; K, M and G are understood
+    /// Memory all values together may take; K, M and G are understood [default: 16M]
     #[arg(long, value_name = "BYTES", value_parser = bytes, help_heading = "Limits of one run")]
     max_memory: Option<usize>,
 }
@@ -299,6 +299,7 @@ fn bytes(text: &str) -> Result<usize, String> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::ui::grouped;
 
     #[test]
     fn the_command_line_is_consistent() {
@@ -315,6 +316,42 @@ mod tests {
                 "{name}"
             );
         }
+    }
+
+    /// Calls a function with the name and the help of a command and of all commands below it.
+    fn with_help(command: &mut clap::Command, each: &mut impl FnMut(&str, &str)) {
+        let help = command.render_long_help().to_string();
+        let after = command.get_after_help().map(ToString::to_string);
+        each(command.get_name(), &(help + &after.unwrap_or_default()));
+        for inner in command.get_subcommands_mut() {
+            with_help(inner, each);
+        }
+    }
+
+    #[test]
+    fn help_is_not_wrapped_a_second_time() {
+        with_help(&mut Cli::command(), &mut |name, help| {
+            for line in help.lines() {
+                assert!(line.chars().count() <= 100, "{name}: {line}");
+            }
+        });
+    }
+
+    #[test]
+    fn help_names_the_limits() {
+        let limits = Limits::default();
+        let texts = [
+            format!("touched) [default: {}]", grouped(limits.steps as usize)),
+            format!("may have [default: {}]", grouped(limits.size)),
+            format!("understood [default: {}M]", limits.memory >> 20),
+        ];
+        with_help(&mut Cli::command(), &mut |name, help| {
+            if matches!(name, "run" | "eval" | "mega" | "profile") {
+                for text in &texts {
+                    assert!(help.contains(text), "{name}: no {text:?}");
+                }
+            }
+        });
     }
 
     #[test]

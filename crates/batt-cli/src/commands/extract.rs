@@ -26,8 +26,8 @@ The solver is printed in canonical form: the steps its value needs, each once, i
 they are needed. Its hash depends on what it computes and on nothing else, so the same solver always
 has the same hash. Steps that its value does not need are not part of it.
 
---all writes one file for each distinct solver, <hash>.py, and index.jsonl: a line for each candidate
-with the batt, the donor, the step, the hash and the file.
+--all writes one file for each distinct solver, <hash>.py, and index.jsonl: a line for each
+candidate with the batt, the donor, the step, the hash and the file.
 
 Examples:
   batt extract batt.py --step t120

@@ -18,8 +18,9 @@ use crate::ui::{Ui, counted, stdout};
 /// Write solvers to a file that Python can run
 #[derive(Args)]
 #[command(after_help = "\
-The best solver of a task is the function solve_<task>, the others are solve2_<task>, solve3_<task> and so on. The file
-imports dsl and constants, as solver files of arc-dsl do, and runs there: put it in place of solvers.py.
+The best solver of a task is the function solve_<task>, the others are solve2_<task>, solve3_<task>
+and so on. The file imports dsl and constants, as solver files of arc-dsl do, and runs there: put it
+in place of solvers.py.
 
 A file is of one dialect. Without --dialect that is the one of most solvers.
 

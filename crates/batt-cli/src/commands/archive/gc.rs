@@ -15,10 +15,10 @@ use crate::ui::{Ui, counted, grouped, stdout};
 /// Remove what is no longer needed, and make the file smaller
 #[derive(Args)]
 #[command(after_help = "\
-A solver without a score is removed if none with a score descends from it. --keep removes scores first,
---ancestors forgets lineage. --check looks at the pages of the file, and at every solver, score and
-checkpoint. If something is damaged or cannot be true, it is printed, nothing is removed, and the exit
-code is 1.
+A solver without a score is removed if none with a score descends from it. --keep removes scores
+first, --ancestors forgets lineage. --check looks at the pages of the file, and at every solver,
+score and checkpoint. If something is damaged or cannot be true, it is printed, nothing is removed,
+and the exit code is 1.
 
 Examples:
   batt archive gc

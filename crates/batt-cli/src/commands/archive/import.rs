@@ -21,11 +21,13 @@ use crate::ui::{Ui, counted, grouped, stdout};
 #[command(
     group(ArgGroup::new("from").required(true).args(["files", "original"])),
     after_help = "\
-A function named <anything>_<task id> is run on the demonstrations of that task and kept with the score it gets.
+A function named <anything>_<task id> is run on the demonstrations of that task and kept with the
+score it gets.
 
---original takes the folder of the original system, with solver_dir/solve_<task>/<score>/<time>/<md5>.py and
-solver_md5/<md5>.py. Its links are not followed: the files of solver_md5 are read. Its scores are not used, since
-they count tests as well: every solver is run.
+--original takes the folder of the original system, with
+solver_dir/solve_<task>/<score>/<time>/<md5>.py and solver_md5/<md5>.py. Its links are not followed:
+the files of solver_md5 are read. Its scores are not used, since they count tests as well: every
+solver is run.
 
 Examples:
   batt archive import solvers.py --tasks data/training

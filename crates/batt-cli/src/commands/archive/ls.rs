@@ -14,8 +14,8 @@ use crate::ui::{GOOD, Ui, counted, grouped, name, stdout, table, table_text};
 /// List the tasks with their best scores
 #[derive(Args)]
 #[command(after_help = "\
-A task that changed has a line for each of its versions. Closeness says how close the outputs are to the
-expected ones; cost is the work of running the solver.
+A task that changed has a line for each of its versions. Closeness says how close the outputs are to
+the expected ones; cost is the work of running the solver.
 
 Examples:
   batt archive ls

@@ -17,8 +17,9 @@ use crate::ui::{Ui, counted, grouped, stdout};
 /// Add what other archives have
 #[derive(Args)]
 #[command(after_help = "\
-Solvers, scores, lineage and runs are added; of each task the best are kept. The archive is made if it is not there.
-Merging again changes nothing. Each of the others is added as a whole, or not at all.
+Solvers, scores, lineage and runs are added; of each task the best are kept. The archive is made if
+it is not there. Merging again changes nothing. Each of the others is added as a whole, or not at
+all.
 
 Examples:
   batt archive merge other.sqlite

@@ -20,8 +20,8 @@ use crate::ui::{STRONG, Ui, counted, grouped, name, stdout, table, table_text};
 /// Show a solver: source, scores, where it comes from, and what it does
 #[derive(Args)]
 #[command(after_help = "\
-A task stands for its best solver. With --tasks the solver is run on the demonstrations: input, expected
-output, what it gives, and where that is wrong.
+A task stands for its best solver. With --tasks the solver is run on the demonstrations: input,
+expected output, what it gives, and where that is wrong.
 
 Examples:
   batt archive show 1673c3ec

@@ -27,16 +27,20 @@ use crate::ui::{Ui, counted, stdout};
 /// Breed new solvers from old ones, and keep the best
 #[derive(Args)]
 #[command(after_help = "\
-Solvers are changed, run on the demonstrations of every task, and the best of each task bred again. What is
-found is saved in an archive as it is found: the command can be ended at any moment, and goes on with
---resume. The tests of a task are never looked at; with --report-tests they are, at the very end.
+Solvers are changed, run on the demonstrations of every task, and the best of each task bred again.
+What is found is saved in an archive as it is found: the command can be ended at any moment, and
+goes on with --resume. The tests of a task are never looked at; with --report-tests they are, at the
+very end.
 
-Without --tasks the embedded puzzles are evolved, with the solvers of 16 of them held out. They are chosen
-by --seed, and the report says how many were found again. Nothing is saved then without --archive.
+Without --tasks the embedded puzzles are evolved, with the solvers of 16 of them held out. They are
+chosen by --seed, and the report says how many were found again. Nothing is saved then without
+--archive.
 
-The same seed, data, archive and --generations give the same solvers, on any number of threads and any device.
-Kinds of change: constant, op, rewire, insert, remove, function, transplant, mate, assemble, adopt, colour,
-mirror. How often each is tried follows what pays, unless --weights says it.
+The same seed, data, archive and --generations give the same solvers, on any number of threads and
+any device.
+
+Kinds of change: constant, op, rewire, insert, remove, function, transplant, mate, assemble, adopt,
+colour, mirror. How often each is tried follows what pays, unless --weights says it.
 
 Examples:
   batt evolve                                                   find solvers of embedded puzzles
@@ -66,7 +70,7 @@ pub struct EvolveArgs {
     time: Option<Duration>,
 
     /// How many generations to go on for
-    #[arg(long, value_name = "N", value_parser = numbers::from_zero::<usize>)]
+    #[arg(long, value_name = "N", value_parser = numbers::from_zero::<u64>)]
     generations: Option<u64>,
 
     /// What chance starts from [default: 0, or that of the run that goes on]
@@ -79,7 +83,7 @@ pub struct EvolveArgs {
 
     /// Leave out the solvers of N tasks, chosen by the seed, and evolve only those tasks
     /// [default: 16 for the embedded tasks, else 0]
-    #[arg(long, value_name = "N", value_parser = numbers::from_zero::<u64>)]
+    #[arg(long, value_name = "N", value_parser = numbers::from_zero::<usize>)]
     hold_out: Option<usize>,
 
     /// Say in the end whether what was found is right on the tests
@@ -130,13 +134,13 @@ pub struct EvolveArgs {
     dialect: DialectName,
 }
 
+/// Populations of a task: making more takes longer than evolving them.
+const MOST_ISLANDS: usize = 1_000;
+
 /// How long to evolve by default.
 const TIME: Duration = Duration::from_secs(600);
 
 /// The archive for the user's own tasks.
-/// Populations of a task: making more takes longer than evolving them.
-const MOST_ISLANDS: usize = 1_000;
-
 const ARCHIVE: &str = "batt.sqlite";
 
 /// Embedded tasks whose solvers are held out by default: few enough for each to get some time, and

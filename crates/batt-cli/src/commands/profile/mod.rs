@@ -25,8 +25,8 @@ use crate::{batts, interrupt};
 /// Show where the time of a batt goes: by primitive, by step, and along the longest chain
 #[derive(Args)]
 #[command(after_help = "\
-The batt runs on samples from all over the tasks, on one thread, with nothing to compare with. It runs
-plainly, with its steps timed, and with every call of a primitive timed, in turns.
+The batt runs on samples from all over the tasks, on one thread, with nothing to compare with. It
+runs plainly, with its steps timed, and with every call of a primitive timed, in turns.
 
   total      from call to return; for a primitive that calls itself, only the outer call
   self       the same without the primitives called inside

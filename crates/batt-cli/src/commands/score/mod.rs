@@ -30,7 +30,7 @@ Examples:
   batt score submission.json --tasks arc-agi_evaluation_challenges.json
   batt score submission.json --tasks data/evaluation --json | jq .scores")]
 pub struct ScoreArgs {
-    /// The submission: {id: [{\"attempt_1\": grid, \"attempt_2\": grid}, ...], ...}
+    /// The submission: {id: [{"attempt_1": grid, "attempt_2": grid}, ...], ...}
     #[arg(value_name = "SUBMISSION")]
     file: PathBuf,
 
