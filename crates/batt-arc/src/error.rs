@@ -12,7 +12,7 @@ use crate::GridError;
 #[derive(Debug, thiserror::Error)]
 pub enum DatasetError {
     /// The operating system reported an error.
-    #[error("{}: {source}", .path.display())]
+    #[error("cannot read {}: {source}", .path.display())]
     Io {
         /// The file or folder.
         path: PathBuf,

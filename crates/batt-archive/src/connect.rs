@@ -36,6 +36,9 @@ pub(crate) fn connect(
             Err(other) if is_refused(&other) => Err(error),
             opened => opened.map(|db| (db, false)),
         },
+        Err(error) if is_refused(&error) && !path.exists() => Err(ArchiveError::NotMade {
+            path: path.to_owned(),
+        }),
         Err(error) => Err(error),
     }
 }

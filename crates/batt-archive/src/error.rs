@@ -24,6 +24,12 @@ pub enum ArchiveError {
         /// The file.
         path: PathBuf,
     },
+    /// The file cannot be created, because its folder is read-only.
+    #[error("{}: the archive cannot be created", .path.display())]
+    NotMade {
+        /// The file.
+        path: PathBuf,
+    },
     /// The path names a folder, a device or a pipe.
     #[error("{}: this is not a file", .path.display())]
     NotAFile {
@@ -140,6 +146,7 @@ impl ArchiveError {
                 "check the path; `batt evolve` and `batt archive import` make archives"
             }
             ArchiveError::NoFolder { .. } => "make the folder first, or check the path",
+            ArchiveError::NotMade { .. } => "check the permissions of the folder",
             ArchiveError::NotAFile { .. } => {
                 "name a file; if it does not exist, a new archive is created"
             }

@@ -6,14 +6,14 @@ use std::process::ExitCode;
 
 use anyhow::Result;
 use batt::{Dialect, Limits};
-use clap::{Args, CommandFactory, Parser, Subcommand, ValueEnum};
+use clap::{Args, CommandFactory, FromArgMatches, Parser, Subcommand, ValueEnum};
 
 use crate::commands::{
     archive, bench, card, check, completions, conformance, demo, device, eval, evolve, extract,
     fmt, kaggle, mega, ops, profile, run, score, submit,
 };
 use crate::ui::{ColorWhen, Ui};
-use crate::{error, interrupt};
+use crate::{error, interrupt, numbers};
 
 /// Run ARC puzzle programs exactly like Python, only faster.
 #[derive(Parser)]
@@ -108,7 +108,7 @@ impl From<Exit> for ExitCode {
 
 /// Parses the command line and runs the command.
 pub fn main() -> ExitCode {
-    let (ui, result) = match Cli::try_parse() {
+    let (ui, result) = match parse() {
         Ok(cli) => {
             let ui = Ui::new(cli.color, cli.quiet);
             let result = dispatch(cli.command, &ui);
@@ -127,10 +127,26 @@ pub fn main() -> ExitCode {
         // The reader has closed the pipe, as in `batt ops | head`.
         Err(error) if error::is_broken_pipe(&error) => ExitCode::SUCCESS,
         Err(error) => {
-            ui.report(&error);
+            ui.report(&error::named(error));
             ExitCode::from(2)
         }
     }
+}
+
+fn parse() -> Result<Cli, clap::Error> {
+    let mut command = with_negative_numbers(Cli::command());
+    let matches = command.try_get_matches_from_mut(std::env::args_os());
+    let cli = matches.and_then(|matches| Cli::from_arg_matches(&matches));
+    cli.map_err(|error| error.format(&mut command))
+}
+
+/// Lets every option take a negative number: `--seed -1` is a bad number, not an unknown option.
+fn with_negative_numbers(command: clap::Command) -> clap::Command {
+    let command = command.mut_args(|arg| match arg.get_action().takes_values() {
+        true => arg.allow_negative_numbers(true),
+        false => arg,
+    });
+    command.mut_subcommands(with_negative_numbers)
 }
 
 fn dispatch(command: Command, ui: &Ui) -> Result<Exit> {
@@ -224,8 +240,8 @@ impl RunOptions {
 /// The option for the number of threads.
 #[derive(Args, Clone, Copy, Debug)]
 pub struct Jobs {
-    /// The number of threads, at most 4 per core or 16 [default: one per core]
-    #[arg(short, long, value_name = "N")]
+    /// Threads, at most 4 per core or 16 [default: one per core]
+    #[arg(short, long, value_name = "N", value_parser = numbers::from_one)]
     jobs: Option<NonZeroUsize>,
 }
 
@@ -283,10 +299,11 @@ fn bytes(text: &str) -> Result<usize, String> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::ui::grouped;
 
     #[test]
     fn the_command_line_is_consistent() {
-        Cli::command().debug_assert();
+        with_negative_numbers(Cli::command()).debug_assert();
     }
 
     #[test]
@@ -299,6 +316,42 @@ mod tests {
                 "{name}"
             );
         }
+    }
+
+    /// Calls a function with the name and the help of a command and of all commands below it.
+    fn with_help(command: &mut clap::Command, each: &mut impl FnMut(&str, &str)) {
+        let help = command.render_long_help().to_string();
+        let after = command.get_after_help().map(ToString::to_string);
+        each(command.get_name(), &(help + &after.unwrap_or_default()));
+        for inner in command.get_subcommands_mut() {
+            with_help(inner, each);
+        }
+    }
+
+    #[test]
+    fn help_is_not_wrapped_a_second_time() {
+        with_help(&mut Cli::command(), &mut |name, help| {
+            for line in help.lines() {
+                assert!(line.chars().count() <= 100, "{name}: {line}");
+            }
+        });
+    }
+
+    #[test]
+    fn help_names_the_limits() {
+        let limits = Limits::default();
+        let texts = [
+            format!("touched) [default: {}]", grouped(limits.steps as usize)),
+            format!("may have [default: {}]", grouped(limits.size)),
+            format!("understood [default: {}M]", limits.memory >> 20),
+        ];
+        with_help(&mut Cli::command(), &mut |name, help| {
+            if matches!(name, "run" | "eval" | "mega" | "profile") {
+                for text in &texts {
+                    assert!(help.contains(text), "{name}: no {text:?}");
+                }
+            }
+        });
     }
 
     #[test]

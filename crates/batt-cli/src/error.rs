@@ -5,6 +5,7 @@ use std::io;
 use std::path::Path;
 
 use anyhow::Error;
+use batt::files::{io_hint, io_message};
 
 /// An error with a hint.
 #[derive(Debug)]
@@ -37,6 +38,18 @@ pub fn bad_file(doing: &'static str, path: &Path, source: io::Error) -> Error {
         path,
         source,
     })
+}
+
+/// Adds a message and a hint to an error of writing to stdout or stderr. All other errors have
+/// their own, which name the file.
+pub fn named(error: Error) -> Error {
+    match error.downcast_ref::<io::Error>() {
+        Some(cause) if error.chain().len() == 1 => advised(
+            format_args!("cannot write the output: {}", io_message(cause)),
+            "check where stdout and stderr go",
+        ),
+        _ => error,
+    }
 }
 
 /// Returns the hint of an error, if there is one.

@@ -15,6 +15,7 @@ mod draw;
 mod duration;
 mod error;
 mod interrupt;
+mod numbers;
 mod solvers;
 mod submissions;
 mod ui;

@@ -4,7 +4,8 @@ use std::path::{Path, PathBuf};
 
 use anyhow::Result;
 use batt::card::DifferSet;
-use batt::{Diagnostic, Dialect, Program, Severity, Solvers, Tasks};
+use batt::files::check_not_read;
+use batt::{Batts, Diagnostic, Dialect, Program, Severity, Solvers, Tasks};
 
 use crate::error::advised;
 use crate::ui::{Ui, counted, say};
@@ -27,9 +28,12 @@ pub fn open_solvers(paths: &[PathBuf], dialect: Option<Dialect>, ui: &Ui) -> Res
             .iter()
             .map(|file| file.source.name())
             .collect();
-        let hint = match solvers.is_clean() {
-            true => "a solver is a function of one grid: def solve_<task id>(I): ... return O",
-            false => "correct the errors reported above",
+        let hint = if Batts::load(paths, dialect).is_ok_and(|batts| !batts.is_empty()) {
+            "this is a batt: `batt mega` runs it, and `batt extract` cuts solvers out of it"
+        } else if solvers.is_clean() {
+            "a solver is a function of one grid: def solve_<task id>(I): ... return O"
+        } else {
+            "correct what is reported above"
         };
         return Err(advised(
             format_args!("no solver in {}", names.join(", ")),
@@ -54,8 +58,31 @@ pub fn open_tasks(path: &Path, ui: &Ui) -> Result<Tasks> {
     Ok(tasks)
 }
 
-/// Loads differs and prints the diagnostics of their files. Returns the built-in differs and these,
-/// and whether every function in the files was loaded.
+/// Refuses an output that is one of the files to read, or one of a folder of tasks: a typing error
+/// must not cost a file.
+pub fn check_output<'p>(
+    output: &'p Path,
+    read: impl IntoIterator<Item = &'p PathBuf>,
+    tasks: &'p Path,
+) -> Result<()> {
+    let read = read.into_iter().map(PathBuf::as_path);
+    let task_file = is_task_file(output, tasks).then_some(output);
+    Ok(check_not_read(
+        output,
+        read.chain([tasks]).chain(task_file),
+    )?)
+}
+
+/// Returns whether a file is there and is read with a folder of tasks.
+fn is_task_file(file: &Path, tasks: &Path) -> bool {
+    let (Ok(file), Ok(tasks)) = (file.canonicalize(), tasks.canonicalize()) else {
+        return false;
+    };
+    file.starts_with(tasks) && file.extension().is_some_and(|e| e == "json")
+}
+
+/// Loads differs and prints what is wrong with their files. Returns the built-in ones and these,
+/// and whether every function of the files is among them.
 pub fn open_differs(paths: &[PathBuf], dialect: Dialect, ui: &Ui) -> Result<(DifferSet, bool)> {
     let mut differs = DifferSet::built_in(dialect);
     let mut is_complete = true;

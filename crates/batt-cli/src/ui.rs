@@ -8,6 +8,7 @@ use std::time::Duration;
 use anstream::AutoStream;
 use anstyle::{AnsiColor, Style};
 use anyhow::Error;
+use batt::files::without_numbers;
 use batt::render::Color;
 use batt::{Devices, Diagnostic, Severity};
 use clap::ValueEnum;
@@ -124,9 +125,10 @@ impl Ui {
     pub fn report(&self, error: &Error) {
         // The message of a library error includes its cause.
         let text = match error.is::<batt::Error>() {
-            true => line(&error.to_string()),
-            false => line(&format!("{error:#}")),
+            true => error.to_string(),
+            false => format!("{error:#}"),
         };
+        let text = line(&without_numbers(&text));
         say(format_args!("{} {text}", self.err(BAD, "error:")));
         if let Some(hint) = crate::error::hint(error) {
             say(format_args!("{} {}", self.err(NOTE, "hint:"), line(&hint)));

@@ -29,6 +29,9 @@ impl Checkout {
     /// Recognises a checkout by its files. A tokpidjin checkout needs no solvers unless
     /// `own_solvers` is set.
     pub fn open(path: &Path, own_solvers: bool) -> Result<Checkout, ReferenceError> {
+        if !path.is_dir() {
+            return Err(ReferenceError::NoFolder(path.to_owned()));
+        }
         let original = match path.join("safe_dsl.py").is_file() {
             true => Original::Tokpidjin,
             false => Original::ArcDsl,

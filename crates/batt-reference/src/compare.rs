@@ -137,9 +137,9 @@ pub struct Ratios {
     /// The ratio of the heavy solver.
     pub alone: Option<f64>,
     /// The median of the solvers' ratios.
-    pub median: f64,
+    pub median: Option<f64>,
     /// The smallest ratio of a solver.
-    pub smallest: f64,
+    pub smallest: Option<f64>,
 }
 
 impl Comparison {
@@ -153,8 +153,8 @@ impl Comparison {
             overall: total(all()),
             without: total(all().filter(|solver| !is_heavy(solver))),
             alone: total(all().filter(is_heavy)),
-            median: median(&mut ratios),
-            smallest: ratios.first().copied().unwrap_or_default(),
+            median: (!ratios.is_empty()).then(|| median(&mut ratios)),
+            smallest: ratios.into_iter().min_by(f64::total_cmp),
         }
     }
 }

@@ -7,6 +7,9 @@ use std::path::PathBuf;
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum ReferenceError {
+    /// There is no folder where the checkout should be.
+    #[error("{}: no such folder", .0.display())]
+    NoFolder(PathBuf),
     /// A folder lacks a file that every checkout has.
     #[error("{} has no {file}", folder.display())]
     NoCheckout {
@@ -51,7 +54,7 @@ impl ReferenceError {
     /// Returns what the user can do about the error.
     pub fn hint(&self) -> String {
         match self {
-            ReferenceError::NoCheckout { .. } => {
+            ReferenceError::NoFolder(_) | ReferenceError::NoCheckout { .. } => {
                 "name a checkout of arc-dsl (dsl.py, constants.py, solvers.py) or of tokpidjin \
                  (dsl.py, constants.py, safe_dsl.py, solvers_pre.py)"
                     .to_owned()

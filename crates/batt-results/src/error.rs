@@ -134,8 +134,10 @@ impl ResultsError {
 pub fn io_hint(error: &io::Error) -> &'static str {
     match error.kind() {
         io::ErrorKind::NotFound | io::ErrorKind::NotADirectory => "check the path",
-        io::ErrorKind::PermissionDenied => "check the permissions of the file",
+        io::ErrorKind::PermissionDenied => "check the permissions of the file and its folder",
         io::ErrorKind::IsADirectory => "name a file, not a folder",
+        // Only making a folder fails like this.
+        io::ErrorKind::AlreadyExists => "name a folder, not a file",
         io::ErrorKind::StorageFull => "make room on the disk",
         _ => "check the disk and the file",
     }
@@ -143,9 +145,33 @@ pub fn io_hint(error: &io::Error) -> &'static str {
 
 /// Returns the system's message without the error number.
 pub fn io_message(error: &io::Error) -> String {
-    let text = error.to_string();
-    match text.find(" (os error") {
-        Some(at) => text[..at].to_owned(),
-        None => text,
+    without_numbers(&error.to_string())
+}
+
+/// A message without the numbers of the system's errors that it quotes.
+pub fn without_numbers(message: &str) -> String {
+    const START: &str = " (os error ";
+    let mut text = message.to_owned();
+    while let Some(start) = text.find(START)
+        && let Some(length) = text[start..].find(')')
+    {
+        text.replace_range(start..=start + length, "");
+    }
+    text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn messages_lose_the_numbers_of_errors() {
+        let error = io::Error::from_raw_os_error(2);
+        assert_eq!(io_message(&error), "No such file or directory");
+        assert_eq!(
+            without_numbers("a: bad (os error 5): worse (os error 28), the end"),
+            "a: bad: worse, the end"
+        );
+        assert_eq!(without_numbers("a (os error 5"), "a (os error 5");
     }
 }

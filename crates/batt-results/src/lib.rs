@@ -68,7 +68,7 @@ mod sink;
 mod tally;
 mod totals;
 
-pub use error::{ResultsError, io_hint, io_message};
+pub use error::{ResultsError, io_hint, io_message, without_numbers};
 pub use files::{Staged, check_not_read, replace, stage};
 pub use fingerprint::{batt_fingerprint, fingerprint};
 pub use journal::{Existing, Journal, Opened};

@@ -27,8 +27,8 @@ pub struct Throughput {
     pub one_core: f64,
     /// The number of threads in the measurement on all cores.
     pub threads: usize,
-    /// Runs per second on all cores.
-    pub all_cores: f64,
+    /// Runs per second on all cores; `None` if the work was cancelled before.
+    pub all_cores: Option<f64>,
 }
 
 /// The throughput of every solver on every pair, on all cores and on devices.
@@ -110,7 +110,7 @@ pub fn throughput(
         runs,
         one_core,
         threads,
-        all_cores: per_second(done.runs, started.elapsed()),
+        all_cores: (done.runs > 0).then(|| per_second(done.runs, started.elapsed())),
     })
 }
 

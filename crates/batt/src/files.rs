@@ -2,6 +2,8 @@
 
 use std::path::Path;
 
+pub use batt_results::{io_hint, io_message, without_numbers};
+
 use crate::error::Result;
 
 /// Writes a file, or replaces it, atomically. A full disk or a crash leaves the old file unchanged.

@@ -13,7 +13,8 @@ use clap::Args;
 
 use crate::cli::Exit;
 use crate::device::launches;
-use crate::error::advised;
+use crate::error::{advised, bad_file};
+use crate::numbers;
 use crate::ui::{BAD, DIM, Ui, WARN, counted, grouped, stdout, table, table_text};
 
 /// Check the engine against results that CPython computed
@@ -35,8 +36,8 @@ pub struct ConformanceArgs {
     /// The folder of vectors
     dir: PathBuf,
 
-    /// The number of differences to print in full
-    #[arg(long, value_name = "N", default_value_t = 10)]
+    /// Print this many differences in full
+    #[arg(long, value_name = "N", default_value_t = 10, value_parser = numbers::from_zero::<usize>)]
     limit: usize,
 
     /// Check only the calls of these primitives

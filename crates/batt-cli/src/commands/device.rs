@@ -14,6 +14,7 @@ use serde_json::{Value, json};
 use crate::cli::Exit;
 use crate::device::{counts_json, where_finished};
 use crate::error::advised;
+use crate::numbers;
 use crate::ui::{BAD, GOOD, STRONG, Ui, counted, grouped, name, stdout, table, table_text};
 
 /// List the GPUs of this machine, and what is missing to use them
@@ -38,8 +39,8 @@ pub struct DeviceArgs {
     #[arg(long)]
     self_test: bool,
 
-    /// The number of the device to test
-    #[arg(long, value_name = "N", default_value_t = 0)]
+    /// Which device to test
+    #[arg(long, value_name = "N", default_value_t = 0, value_parser = numbers::from_zero::<usize>)]
     device: usize,
 
     /// Test the emulated device instead

@@ -7,12 +7,13 @@ use std::path::{Path, PathBuf};
 use anyhow::Result;
 use batt::{Control, RunReport, RunResult, RunScope, Values, run, run_count};
 use clap::Args;
+use serde_json::{Map, Value as Json, json};
 
 use crate::cli::{Exit, Jobs, RunOptions};
 use crate::device::{self, DeviceFlags, report_bug};
 use crate::error::bad_file;
 use crate::interrupt;
-use crate::solvers::{open_solvers, open_tasks};
+use crate::solvers::{check_output, open_solvers, open_tasks};
 use crate::ui::{Ui, counted, grouped, name, rate, rest, stdout, table, table_text};
 
 /// Run solvers on tasks and compare with the known outputs
@@ -27,7 +28,7 @@ us, the microseconds it took. Lines are in the order of the solvers and their pa
 Examples:
   batt run solvers.py --tasks data/training
   batt run verifiers.py --tasks data/training --dialect re-arc
-  batt run mine.py more.py --tasks arc-agi_evaluation_challenges.json --json results.jsonl
+  batt run mine.py more.py --tasks arc-agi_evaluation_challenges.json -o results.jsonl
   batt run solvers.py --tasks data/evaluation --all-pairs --jobs 8
   batt run solvers.py --tasks data/evaluation --all-pairs --device cuda --verify=0.01")]
 pub struct RunArgs {
@@ -47,8 +48,12 @@ pub struct RunArgs {
     jobs: Jobs,
 
     /// Write one line of JSON per run to a file, or to stdout with -
-    #[arg(long, value_name = "FILE|-")]
-    json: Option<PathBuf>,
+    #[arg(short, long, value_name = "FILE|-")]
+    output: Option<PathBuf>,
+
+    /// Print the summary as one JSON object
+    #[arg(long)]
+    json: bool,
 
     /// List all failures, not only the first 20
     #[arg(short, long)]
@@ -68,7 +73,7 @@ const LISTED: usize = 20;
 pub fn main(args: &RunArgs, ui: &Ui) -> Result<Exit> {
     let solvers = open_solvers(&args.solvers, args.options.dialect(), ui)?;
     let tasks = open_tasks(&args.tasks, ui)?;
-    let mut json = args.json.as_deref().map(open).transpose()?;
+    let mut lines = args.open_output()?;
     let options = batt::RunOptions {
         scope: match args.all_pairs {
             true => RunScope::AllPairs,
@@ -76,7 +81,7 @@ pub fn main(args: &RunArgs, ui: &Ui) -> Result<Exit> {
         },
         limits: args.options.limits(),
         threads: args.jobs.threads(ui),
-        values: match (&json, args.all_pairs) {
+        values: match (&lines, args.all_pairs) {
             (Some(_), _) => Values::All,
             // Nearly every value of an all-pairs run is wrong, and none of them is shown.
             (None, true) => Values::None,
@@ -106,7 +111,7 @@ pub fn main(args: &RunArgs, ui: &Ui) -> Result<Exit> {
         &mut devices,
         &control,
         |result| {
-            if let Some(out) = &mut json
+            if let Some(out) = &mut lines
                 && write_error.is_none()
                 && let Err(error) = result.write_json(out)
             {
@@ -122,19 +127,23 @@ pub fn main(args: &RunArgs, ui: &Ui) -> Result<Exit> {
     );
     bar.finish_and_clear();
     let report = result?;
-    if let Some(error) = write_error {
-        return Err(error.into());
-    }
-    if let Some(mut out) = json {
-        out.flush()?;
+    let flushed = lines.map_or(Ok(()), |mut out| out.flush());
+    if let Err(error) = write_error.map_or(flushed, Err) {
+        return Err(match args.file() {
+            Some(path) => bad_file("write", path, error),
+            None => error.into(),
+        });
     }
     let without: Vec<&str> = report.without_task.iter().map(String::as_str).collect();
-    ui.mention("without a task in --tasks", &without);
-    let mut out: Box<dyn Write> = match args.json.as_deref() == Some(Path::new("-")) {
+    ui.mention("without a task here", &without);
+    let mut out: Box<dyn Write> = match args.output.is_some() && args.file().is_none() {
         true => Box::new(io::stderr().lock()),
         false => Box::new(stdout()),
     };
-    write_report(&mut out, &report, &failures, listed, args.all_pairs)?;
+    match args.json {
+        true => writeln!(out, "{}", to_json(&report))?,
+        false => write_report(&mut out, &report, &failures, listed, args.all_pairs)?,
+    }
     out.flush()?;
     drop(out);
     ui.remark(format_args!(
@@ -159,18 +168,28 @@ pub fn main(args: &RunArgs, ui: &Ui) -> Result<Exit> {
     Ok(Exit::findings(findings))
 }
 
-type JsonLines = BufWriter<Box<dyn Write>>;
+impl RunArgs {
+    /// The file to write lines to, if it is one.
+    fn file(&self) -> Option<&Path> {
+        self.output.as_deref().filter(|out| *out != Path::new("-"))
+    }
 
-fn open(path: &Path) -> Result<JsonLines> {
-    let target: Box<dyn Write> = if path == Path::new("-") {
-        Box::new(io::stdout().lock())
-    } else {
-        Box::new(File::create(path).map_err(|error| bad_file("write", path, error))?)
-    };
-    Ok(BufWriter::with_capacity(1 << 16, target))
+    fn open_output(&self) -> Result<Option<JsonLines>> {
+        let target: Box<dyn Write> = match (self.file(), &self.output) {
+            (Some(path), _) => {
+                check_output(path, &self.solvers, &self.tasks)?;
+                Box::new(File::create(path).map_err(|error| bad_file("write", path, error))?)
+            }
+            (None, Some(_)) => Box::new(io::stdout().lock()),
+            (None, None) => return Ok(None),
+        };
+        Ok(Some(BufWriter::with_capacity(1 << 16, target)))
+    }
 }
 
-/// Returns the row of a wrong run; `None` if the run is right.
+type JsonLines = BufWriter<Box<dyn Write>>;
+
+/// The row of a run that is wrong.
 fn failure(result: &RunResult) -> Option<[String; 3]> {
     let reason = result.reason()?;
     let solver = name(result.solver().name()).into_owned();
@@ -219,4 +238,32 @@ fn write_report(
         write!(out, " (interrupted after {done} of {planned} runs)")?;
     }
     writeln!(out)
+}
+
+/// The report for programs.
+fn to_json(report: &RunReport) -> Json {
+    let summary = &report.summary;
+    let ((solved, tasks), (right, pairs)) = (summary.tasks(), summary.pairs());
+    let kinds: Map<String, Json> = summary
+        .kinds()
+        .into_iter()
+        .map(|(kind, n)| (kind.to_owned(), json!(n)))
+        .collect();
+    let foreign = report
+        .foreign()
+        .map(|(task, solver)| json!({"task": task.id, "solver": solver.name()}));
+    json!({
+        "runs": summary.runs(),
+        "planned": report.planned,
+        "tasks": tasks,
+        "tasks_solved": solved,
+        "pairs": pairs,
+        "pairs_right": right,
+        "kinds": kinds,
+        "also_solved": foreign.collect::<Vec<_>>(),
+        "without_task": report.without_task,
+        "device": report.device.as_ref().map(device::to_json),
+        "threads": report.threads,
+        "seconds": report.time.as_secs_f64(),
+    })
 }

@@ -46,7 +46,7 @@ fn missing_files() {
             "s.py",
             "--tasks",
             "tasks",
-            "--json",
+            "--output",
             "no/such/dir.jsonl",
         ])
         .error("cannot write no/such/dir.jsonl", "check the path");
@@ -258,4 +258,96 @@ fn devices_that_are_not_there() {
     if cfg!(not(feature = "emulated")) {
         run("emulated").error("without the emulated device", "--features emulated");
     }
+}
+
+#[test]
+fn a_pair_that_is_none() {
+    let folder = Folder::with_tasks();
+    folder.write("s.py", GOOD);
+    let eval = |task: &str| folder.batt(&["eval", "s.py", "--task", task]);
+    for pair in ["eval:0", "test:last", "test:99999999999999999999", "1"] {
+        eval(&format!("tasks:{pair}"))
+            .error(&format!("'{pair}' is not a pair of tasks"), "tasks:train:0");
+    }
+    eval("nowhere:test:0").error("cannot read nowhere: No such file", "check the path");
+    eval("nowhere:1").error("cannot read nowhere:1: No such file", "check the path");
+}
+
+#[test]
+fn a_batt_in_place_of_solvers() {
+    let folder = Folder::with_tasks();
+    folder.write("s.py", GOOD);
+    folder.batt(&["card", "s.py", "-o", "batt.py"]).code(0);
+    folder
+        .batt(&["run", "batt.py", "--tasks", "tasks"])
+        .error("no solver in batt.py", "`batt mega` runs it");
+}
+
+#[test]
+fn numbers_that_are_none() {
+    for (args, message) in [
+        (
+            &["card", "s.py", "-o", "b.py", "--seed", "-1"][..],
+            "invalid value '-1' for '--seed <N>': write a whole number from 0 on",
+        ),
+        (
+            &["card", "s.py", "-o", "b.py", "--count", "0"],
+            "write a whole number from 1 on",
+        ),
+        (
+            &[
+                "card",
+                "s.py",
+                "-o",
+                "b.py",
+                "--mutants",
+                "18446744073709551615",
+            ],
+            "write a number from 1 to 1,000,000",
+        ),
+        (
+            &["run", "s.py", "--tasks", "t", "-j", "-1"],
+            "invalid value '-1' for '--jobs <N>': write a whole number from 1 on",
+        ),
+        (
+            &["evolve", "--islands", "1000000"],
+            "write a number from 1 to 1,000",
+        ),
+        (
+            &["evolve", "--generations", "99999999999999999999"],
+            "that is too large",
+        ),
+        (
+            &["archive", "top", "-1"],
+            "invalid value '-1' for '[N]': write a whole number from 0 on",
+        ),
+        (
+            &["bench", "--seconds", "-1"],
+            "write a number of seconds, such as 10 or 0.5",
+        ),
+    ] {
+        batt(args).code(2).err(message);
+    }
+    // An option that takes nothing is still one.
+    batt(&["demo", "-1"])
+        .code(2)
+        .err("unexpected argument '-1'");
+}
+
+#[cfg(unix)]
+#[test]
+fn a_place_that_cannot_be_made() {
+    let folder = Folder::with_tasks();
+    folder.write("s.py", GOOD);
+    folder.write("file", "");
+    folder.batt(&["card", "s.py", "-o", "b.py"]).code(0);
+    folder
+        .batt(&["extract", "b.py", "--all", "file"])
+        .error("cannot make file", "name a folder, not a file");
+    folder
+        .batt(&["completions", "--man", "file"])
+        .error("cannot write manual pages to file", "name a folder");
+    folder
+        .batt(&["kaggle", "bundle", "-o", "-"])
+        .error("a bundle cannot be written to stdout", "name a folder");
 }

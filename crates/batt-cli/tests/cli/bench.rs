@@ -4,7 +4,7 @@ use std::process::Command;
 
 use serde_json::Value as Json;
 
-use crate::support::{Folder, batt};
+use crate::support::{Ended, Folder, batt, command};
 
 #[test]
 fn throughput_of_the_built_in_solvers() {
@@ -37,6 +37,32 @@ fn throughput_of_files() {
     folder
         .batt(&["bench", "--solvers", "other.py", "--tasks", "tasks"])
         .error("none of the solvers has a task", "solve_<task id>");
+}
+
+#[test]
+fn mistakes_in_solver_files_are_shown() {
+    let folder = Folder::with_tasks();
+    folder.write("s.py", "def solve_aa11(I):\n    return hmiror(I)\n");
+    folder
+        .batt(&["bench", "--solvers", "s.py", "--tasks", "tasks"])
+        .error("did you mean 'hmirror'?", "correct what is reported above");
+}
+
+#[cfg(unix)]
+#[test]
+fn an_interrupted_measurement_has_no_figures_that_are_none() {
+    let folder = Folder::new();
+    let args = ["bench", "--seconds", "600", "--json"];
+    let child = command(&folder.path("."), &args).spawn().unwrap();
+    // The first half of the time is for one core.
+    std::thread::sleep(std::time::Duration::from_secs(2));
+    let mut kill = Command::new("kill");
+    let sent = kill.args(["-INT", &child.id().to_string()]).status();
+    assert!(sent.unwrap().success());
+    let ended = Ended::from(child.wait_with_output().unwrap()).code(130);
+    let json: Json = serde_json::from_str(&ended.stdout).unwrap();
+    assert_eq!(json["cores"]["interrupted"], true);
+    assert_eq!(json["cores"]["all_cores_runs_per_second"], Json::Null);
 }
 
 #[test]
@@ -84,6 +110,9 @@ fn a_folder_that_is_no_checkout() {
         ])
     };
     bench(&folder).error("has no dsl.py", "arc-dsl");
+    folder
+        .batt(&["bench", "--against", "nowhere"])
+        .error("nowhere: no such folder", "arc-dsl");
     folder.write("dsl.py", "");
     folder.write("safe_dsl.py", "");
     bench(&folder).error("has no constants.py", "tokpidjin");

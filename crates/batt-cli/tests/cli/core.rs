@@ -63,8 +63,10 @@ fn names_reach_the_terminal_escaped() {
         ended.stdout
     );
     assert!(!ended.stdout.contains('\u{1b}') && !ended.stderr.contains('\u{1b}'));
-    // JSON contains the exact name.
-    let lines = folder.batt(&[&args[..], &["--json", "-"]].concat()).code(0);
+    // For programs the name is exact.
+    let lines = folder
+        .batt(&[&args[..], &["--output", "-"]].concat())
+        .code(0);
     let line: Value = serde_json::from_str(lines.stdout.lines().next().unwrap()).unwrap();
     assert_eq!(line["task"], id);
 
@@ -127,10 +129,10 @@ fn help_that_cannot_be_written_is_an_error() {
             .unwrap();
         let mut command = command(std::path::Path::new("."), args);
         let output = command.stdin(Stdio::null()).stdout(full).output().unwrap();
-        Ended::from(output)
-            .code(2)
-            .err("error: ")
-            .err("No space left");
+        Ended::from(output).code(2).error(
+            "cannot write the output: No space left on device\n",
+            "stdout",
+        );
     }
     batt(&["--help"]).code(0).out("Exit codes:").out("143");
 }
@@ -156,7 +158,7 @@ fn signals_end_a_run_with_what_it_has() {
             "--all-pairs",
             "-j",
             "1",
-            "--json",
+            "--output",
             "out",
         ];
         let child = command(&folder.path("."), &args).spawn().unwrap();
@@ -194,7 +196,7 @@ fn manual_pages_are_written_for_every_command() {
     folder.write("file", "");
     folder
         .batt(&["completions", "--man", "file"])
-        .error("cannot write manual pages to file", "check");
+        .error("cannot write manual pages to file", "name a folder");
 }
 
 #[test]

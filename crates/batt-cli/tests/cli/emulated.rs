@@ -101,8 +101,8 @@ fn run_is_the_same() {
         let args = ["run", "s.py", "--tasks", "tasks", "--all-pairs"];
         folder.batt(&[&args, more].concat()).code(1)
     };
-    let plain = run(&["--json", "cpu.jsonl", "--device", "cpu"]);
-    let ended = run(&["--json", "dev.jsonl", "--device", "emulated"]).err("on a device: ");
+    let plain = run(&["-o", "cpu.jsonl", "--device", "cpu"]);
+    let ended = run(&["-o", "dev.jsonl", "--device", "emulated"]).err("on a device: ");
     assert_eq!(ended.stdout, plain.stdout);
     let told = |name: &str| without_times(&folder.read(name));
     assert_eq!(told("dev.jsonl"), told("cpu.jsonl"));

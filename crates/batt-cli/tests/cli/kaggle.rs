@@ -102,6 +102,9 @@ fn bad_bundles_are_refused_before_anything_is_written() {
     bundle(&["--solvers", "empty.py"]).error("no solver in empty.py", "");
     bundle(&["--time", "soon"]).code(2).err("11h");
     bundle(&["--name", "My Notebook"]).code(2).err("hyphens");
+    for option in ["--user", "--competition"] {
+        bundle(&[option, "../me"]).code(2).err("letters, digits");
+    }
     assert!(!folder.path("b").exists());
     folder.write("file", "");
     folder

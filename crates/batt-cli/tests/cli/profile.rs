@@ -113,6 +113,22 @@ fn a_flame_graph() {
 }
 
 #[test]
+fn a_flame_graph_costs_no_file() {
+    let folder = folder();
+    let (batt, task) = (folder.read("b.py"), folder.read("tasks/aa11.json"));
+    for svg in ["b.py", "tasks/aa11.json"] {
+        folder
+            .batt(&["profile", "b.py", "--tasks", "tasks", "--svg", svg])
+            .error("it is one of the files to read", "choose another name");
+    }
+    folder
+        .batt(&["profile", "b.py", "--tasks", "tasks", "--svg", "-"])
+        .error("a flame graph cannot be written to stdout", "name a file");
+    assert_eq!(folder.read("b.py"), batt);
+    assert_eq!(folder.read("tasks/aa11.json"), task);
+}
+
+#[test]
 fn one_of_several_batts() {
     let folder = folder();
     let other = BATT

@@ -123,7 +123,7 @@ fn json_lines_in_a_file() {
             "t.py",
             "--tasks",
             "tasks",
-            "--json",
+            "--output",
             "out.jsonl",
         ])
         .code(1)
@@ -151,10 +151,69 @@ fn json_on_stdout_leaves_the_rest_to_stderr() {
     let folder = Folder::with_tasks();
     folder.write("s.py", SOLVERS);
     let ended = folder
-        .batt(&["run", "s.py", "--tasks", "tasks", "--json", "-"])
+        .batt(&["run", "s.py", "--tasks", "tasks", "-o", "-"])
         .code(0)
         .err("solved 2 of 2 tasks, 4 of 4 pairs");
     assert_eq!(without_times(&ended.stdout).len(), 5);
+}
+
+#[test]
+fn the_summary_for_programs() {
+    let folder = Folder::with_tasks();
+    folder.write("s.py", format!("{SOLVERS}\ndef other(I):\n    return I\n"));
+    let run = |more: &[&str]| {
+        let args = ["run", "s.py", "--tasks", "tasks", "--json"];
+        folder.batt(&[&args, more].concat()).code(0)
+    };
+    let mut json: Value = serde_json::from_str(&run(&[]).stdout).unwrap();
+    let fields = json.as_object_mut().unwrap();
+    assert!(fields.remove("seconds").unwrap().is_f64());
+    assert!(fields.remove("threads").unwrap().is_u64());
+    assert_eq!(
+        json,
+        serde_json::json!({
+            "runs": 5, "planned": 5, "tasks": 2, "tasks_solved": 2, "pairs": 4, "pairs_right": 4,
+            "kinds": {"right": 4, "without a known output": 1}, "also_solved": [],
+            "without_task": ["other"], "device": null,
+        })
+    );
+    // With the lines on stdout it goes where it does not mix with them.
+    let ended = run(&["--output", "-", "--quiet"]);
+    assert_eq!(without_times(&ended.stdout).len(), 5);
+    let json: Value = serde_json::from_str(&ended.stderr).unwrap();
+    assert_eq!(json["runs"], 5);
+    let also = "def solve_cc33(I):\n    return hmirror(I)\n";
+    folder.write("s.py", format!("{SOLVERS}\n{also}"));
+    let json: Value = serde_json::from_str(&run(&["--all-pairs"]).stdout).unwrap();
+    let expected = serde_json::json!([{"task": "aa11", "solver": "solve_cc33"}]);
+    assert_eq!(json["also_solved"], expected);
+}
+
+#[test]
+fn a_file_that_is_read_is_not_written() {
+    let folder = Folder::with_tasks();
+    folder.write("s.py", SOLVERS);
+    let task = folder.read("tasks/aa11.json");
+    for output in ["s.py", "./s.py", "tasks/aa11.json"] {
+        folder
+            .batt(&["run", "s.py", "--tasks", "tasks", "-o", output])
+            .error("it is one of the files to read", "choose another name");
+    }
+    assert_eq!(folder.read("s.py"), SOLVERS);
+    assert_eq!(folder.read("tasks/aa11.json"), task);
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn a_full_disk_is_said_with_the_name_of_the_file() {
+    let folder = Folder::with_tasks();
+    folder.write("s.py", SOLVERS);
+    folder
+        .batt(&["run", "s.py", "--tasks", "tasks", "-o", "/dev/full"])
+        .error(
+            "cannot write /dev/full: No space left on device\n",
+            "make room on the disk",
+        );
 }
 
 #[test]
@@ -181,7 +240,7 @@ fn threads_do_not_change_the_output() {
             "--tasks",
             "tasks",
             "--all-pairs",
-            "--json",
+            "--output",
             "-",
             "--jobs",
             jobs,

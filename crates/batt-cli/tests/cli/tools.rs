@@ -242,7 +242,7 @@ fn an_interrupted_run_says_so() {
         "--tasks",
         "tasks",
         "--all-pairs",
-        "--json",
+        "--output",
         "out.jsonl",
         "--jobs",
         "1",

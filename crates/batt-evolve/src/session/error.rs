@@ -66,7 +66,9 @@ impl EvolveError {
             EvolveError::UnknownTask {
                 near: Some(near), ..
             } => format!("did you mean '{near}'?"),
-            EvolveError::UnknownTask { near: None, .. } => "check the id".to_owned(),
+            EvolveError::UnknownTask { near: None, .. } => {
+                "the id of a task is the name of its file, without .json".to_owned()
+            }
             EvolveError::NoDemonstrations => {
                 "name tasks {\"train\": [{\"input\": ..., \"output\": ...}, ...], \"test\": [...]}"
                     .to_owned()

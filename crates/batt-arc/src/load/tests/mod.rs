@@ -195,7 +195,10 @@ fn cyclic_links_terminate() {
 fn missing_files_and_empty_folders_are_errors() {
     let folder = Folder::new();
     let (message, hint) = folder.message(folder.load_file("none.json"));
-    assert_eq!(message, "none.json: No such file or directory (os error 2)");
+    assert_eq!(
+        message,
+        "cannot read none.json: No such file or directory (os error 2)"
+    );
     assert!(hint.starts_with("check the path"), "{hint}");
 
     let (message, hint) = folder.message(folder.load());

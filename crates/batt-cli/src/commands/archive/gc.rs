@@ -1,14 +1,15 @@
 //! `batt archive gc`: removes solvers and scores that are no longer needed, and checks the archive.
 
 use std::io::{self, Write};
+use std::num::NonZeroUsize;
 
 use anyhow::Result;
 use batt::archive::{self, Archive, ArchiveFinding, GcOptions, Retention};
 use clap::Args;
 use serde_json::json;
 
-use super::at_least_one;
 use crate::cli::Exit;
+use crate::numbers;
 use crate::ui::{Ui, counted, grouped, stdout};
 
 /// Remove solvers that are no longer needed, and shrink the file
@@ -25,11 +26,11 @@ Examples:
   batt archive gc --keep 8 --ancestors 3")]
 pub struct GcArgs {
     /// Keep only the best N solvers of each task [default: all]
-    #[arg(long, value_name = "N", value_parser = at_least_one)]
-    keep: Option<usize>,
+    #[arg(long, value_name = "N", value_parser = numbers::from_one)]
+    keep: Option<NonZeroUsize>,
 
     /// The generations of ancestors to keep [default: all]
-    #[arg(long, value_name = "N")]
+    #[arg(long, value_name = "N", value_parser = numbers::from_zero::<usize>)]
     ancestors: Option<usize>,
 
     /// Check everything in the archive first
@@ -58,7 +59,9 @@ pub fn main(args: &GcArgs, archive: &mut Archive, ui: &Ui) -> Result<Exit> {
         ui.note(format_args!("{} has no damage", archive.path().display()));
     }
     let options = GcOptions {
-        retention: args.keep.map(|per_task| Retention::Best { per_task }),
+        retention: args.keep.map(|keep| Retention::Best {
+            per_task: keep.get(),
+        }),
         ancestors: args.ancestors,
     };
     let done = archive.gc(&options).map_err(batt::Error::from)?;

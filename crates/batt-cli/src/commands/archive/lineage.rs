@@ -10,6 +10,7 @@ use serde_json::json;
 use super::find;
 use super::report::short;
 use crate::cli::Exit;
+use crate::numbers;
 use crate::ui::stdout;
 
 /// Show the ancestors of a solver as a tree
@@ -26,8 +27,8 @@ pub struct LineageArgs {
     #[arg(value_name = "HASH|TASK")]
     name: String,
 
-    /// The number of generations to go back
-    #[arg(long, value_name = "N", default_value_t = 20)]
+    /// Generations to go back
+    #[arg(long, value_name = "N", default_value_t = 20, value_parser = numbers::from_zero::<usize>)]
     depth: usize,
 
     /// Print one JSON object per line of the tree

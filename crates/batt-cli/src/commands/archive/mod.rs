@@ -11,6 +11,7 @@ mod report;
 mod show;
 mod top;
 
+use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};
 
 use anyhow::Result;
@@ -20,6 +21,7 @@ use clap::{Args, Subcommand, ValueEnum};
 
 use crate::cli::Exit;
 use crate::error::advised;
+use crate::numbers;
 use crate::ui::Ui;
 
 /// Show archived solvers, and move solvers in and out
@@ -84,8 +86,8 @@ fn existing(path: &Path) -> Result<Archive> {
 #[derive(Args, Clone, Debug)]
 struct Keep {
     /// The number of solvers to keep for each task
-    #[arg(long, value_name = "N", default_value_t = 32, value_parser = at_least_one)]
-    keep: usize,
+    #[arg(long, value_name = "N", default_value = "32", value_parser = numbers::from_one)]
+    keep: NonZeroUsize,
 
     /// Which solvers to keep
     #[arg(long, value_name = "RULE", default_value = "best")]
@@ -104,24 +106,17 @@ impl Keep {
     fn retention(&self) -> Retention {
         match self.retention {
             Rule::Best => Retention::Best {
-                per_task: self.keep,
+                per_task: self.keep.get(),
             },
             Rule::Original => Retention::Original {
-                capacity: self.keep,
+                capacity: self.keep.get(),
             },
         }
     }
 }
 
-fn at_least_one(text: &str) -> Result<usize, String> {
-    match text.parse() {
-        Ok(0) | Err(_) => Err("write a whole number, 1 or more".to_owned()),
-        Ok(n) => Ok(n),
-    }
-}
-
-/// Finds a solver by the first digits of its hash, or as the best solver of a task. Returns its
-/// hash, and whether the name is a task.
+/// Finds the hash of a solver by its first digits, or the best solver of a task. The second value
+/// says whether the name is a task.
 fn find(archive: &Archive, name: &str) -> Result<(String, bool)> {
     match archive.lookup(name).map_err(batt::Error::from)? {
         Lookup::Task(entries) => Ok((entries[0].hash.clone(), true)),

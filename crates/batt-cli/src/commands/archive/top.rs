@@ -10,6 +10,7 @@ use serde_json::json;
 use super::report::{demos, entry_json, percent, short};
 use crate::cli::Exit;
 use crate::error::advised;
+use crate::numbers;
 use crate::ui::{Ui, grouped, name, stdout, table, table_text};
 
 /// List the best solvers, of all tasks or of one
@@ -23,8 +24,8 @@ Examples:
   batt archive top 50 --json
   batt archive top 5 --task 1673c3ec")]
 pub struct TopArgs {
-    /// Number of solvers to list
-    #[arg(value_name = "N", default_value_t = 10)]
+    /// How many
+    #[arg(value_name = "N", default_value_t = 10, value_parser = numbers::from_zero::<usize>)]
     count: usize,
 
     /// List the best solvers of this task

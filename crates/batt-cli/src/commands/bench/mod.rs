@@ -14,6 +14,7 @@ use serde_json::json;
 
 use crate::cli::Exit;
 use crate::interrupt;
+use crate::solvers::{open_solvers, open_tasks};
 use crate::ui::{Ui, stdout};
 
 /// Measure throughput on cores, on devices or in comparison with Python
@@ -93,10 +94,10 @@ fn control() -> Control {
 fn throughput(args: &BenchArgs, ui: &Ui) -> Result<bool> {
     let solvers = match &args.solvers[..] {
         [] => Solvers::embedded(),
-        files => Solvers::load(files, None)?,
+        files => open_solvers(files, None, ui)?,
     };
     let tasks = match &args.tasks {
-        Some(path) => Tasks::load(path)?,
+        Some(path) => open_tasks(path, ui)?,
         None => Tasks::embedded(),
     };
     let limits = Limits::default();

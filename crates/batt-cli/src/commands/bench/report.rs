@@ -8,6 +8,7 @@ use serde_json::{Value as Json, json};
 use batt::bench::{DeviceThroughput, Throughput};
 use batt::{Comparison, SolverTimes};
 
+use crate::interrupt;
 use crate::ui::{BAD, GOOD, STRONG, Ui, counted, grouped, table, table_text};
 
 /// The task of the solver that takes nine tenths of Python's time.
@@ -22,15 +23,22 @@ const BOUNDS: [f64; 5] = [10.0, 25.0, 50.0, 100.0, 200.0];
 
 /// Writes the throughput of cores.
 pub fn write_cores(out: &mut impl Write, found: &Throughput) -> Result<()> {
-    writeln!(
+    let (runs, one_core) = (counted(found.runs, "run"), grouped(found.one_core as usize));
+    write!(
         out,
-        "{}, each solver on its task: {} runs/s on one core, {} runs/s on {}",
-        counted(found.runs, "run"),
-        grouped(found.one_core as usize),
-        grouped(found.all_cores as usize),
-        counted(found.threads, "thread"),
+        "{runs}, each solver on its task: {one_core} runs/s on one core"
     )?;
-    Ok(())
+    if let Some(all_cores) = found.all_cores {
+        let (rate, threads) = (
+            grouped(all_cores as usize),
+            counted(found.threads, "thread"),
+        );
+        write!(out, ", {rate} runs/s on {threads}")?;
+    }
+    if interrupt::happened() {
+        write!(out, " (interrupted)")?;
+    }
+    Ok(writeln!(out)?)
 }
 
 /// Returns the throughput of cores as JSON.
@@ -39,7 +47,8 @@ pub fn cores_json(found: &Throughput) -> Json {
         "runs": found.runs,
         "one_core_runs_per_second": found.one_core.round(),
         "threads": found.threads,
-        "all_cores_runs_per_second": found.all_cores.round(),
+        "all_cores_runs_per_second": found.all_cores.map(f64::round),
+        "interrupted": interrupt::happened(),
     })
 }
 
@@ -141,8 +150,8 @@ pub fn write(out: &mut impl Write, comparison: &Comparison, ui: &Ui) -> Result<(
     writeln!(out, "overall          {}", times(figures.overall))?;
     writeln!(out, "without {HEAVY} {}", times(figures.without))?;
     writeln!(out, "{HEAVY} alone   {}", times(figures.alone))?;
-    writeln!(out, "median solver    {}", times(Some(figures.median)))?;
-    writeln!(out, "slowest solver   {}", times(Some(figures.smallest)))?;
+    writeln!(out, "median solver    {}", times(figures.median))?;
+    writeln!(out, "slowest solver   {}", times(figures.smallest))?;
     Ok(())
 }
 

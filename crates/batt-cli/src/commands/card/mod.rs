@@ -13,6 +13,7 @@ use clap::Args;
 
 use self::report::Report;
 use crate::cli::{DialectName, Exit};
+use crate::numbers;
 use crate::solvers::{open_differs, open_solvers, open_tasks};
 use crate::ui::{Ui, counted, stdout};
 
@@ -56,8 +57,8 @@ pub struct CardArgs {
     #[arg(long, value_name = "PATH")]
     tasks: Option<PathBuf>,
 
-    /// Draw this many solvers at random [default: all]
-    #[arg(long, value_name = "N")]
+    /// Draw this many solvers
+    #[arg(long, value_name = "N", value_parser = numbers::from_one)]
     count: Option<NonZeroUsize>,
 
     /// Merge only the solvers of one task
@@ -65,11 +66,11 @@ pub struct CardArgs {
     task: Option<String>,
 
     /// Add this many mutants: copies of the solvers with random changes that fit the types
-    #[arg(long, value_name = "N")]
+    #[arg(long, value_name = "N", value_parser = numbers::up_to::<MOST_MUTANTS>)]
     mutants: Option<NonZeroUsize>,
 
     /// Seed of the random choices of --count and --mutants
-    #[arg(long, value_name = "N", default_value_t = 0)]
+    #[arg(long, value_name = "N", default_value_t = 0, value_parser = numbers::from_zero::<u64>)]
     seed: u64,
 
     /// Files with more differs, functions of (S, I, C), after the built-in ones
@@ -104,6 +105,9 @@ pub struct CardArgs {
     #[arg(long, value_name = "NAME", default_value = "auto")]
     dialect: DialectName,
 }
+
+/// Programs of usual size that fill a batt: no batt takes more than 50 million steps.
+const MOST_MUTANTS: usize = 1_000_000;
 
 impl CardArgs {
     fn to_stdout(&self) -> bool {

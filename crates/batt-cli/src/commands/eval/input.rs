@@ -20,6 +20,15 @@ impl Input {
     /// Returns the input of a pair, given as `PATH`, `PATH:train:0` or `PATH:train[0]`.
     pub fn of_task(text: &str, solver: &str, ui: &Ui) -> Result<Input> {
         let (path, pair) = split_pair(text);
+        if let (None, Some((before, after))) = (pair, text.split_once(':'))
+            && !Path::new(path).exists()
+            && Path::new(before).exists()
+        {
+            return Err(advised(
+                format_args!("'{after}' is not a pair of {before}"),
+                format!("write train:N or test:N, counted from 0, as in {before}:train:0"),
+            ));
+        }
         let data = open_tasks(Path::new(path), ui)?;
         let task = match data.tasks() {
             [only] => only,

@@ -20,6 +20,7 @@ use self::view::View;
 use crate::cli::{DialectName, Exit, Jobs};
 use crate::duration;
 use crate::interrupt;
+use crate::numbers;
 use crate::solvers::{open_differs, open_solvers, open_tasks};
 use crate::ui::{Ui, counted, stdout};
 
@@ -68,11 +69,11 @@ pub struct EvolveArgs {
     time: Option<Duration>,
 
     /// End after this many generations
-    #[arg(long, value_name = "N")]
+    #[arg(long, value_name = "N", value_parser = numbers::from_zero::<u64>)]
     generations: Option<u64>,
 
     /// Seed of the random choices [default: 0; with --resume, that of the run]
-    #[arg(long, value_name = "N")]
+    #[arg(long, value_name = "N", value_parser = numbers::from_zero::<u64>)]
     seed: Option<u64>,
 
     /// Evolve only these tasks
@@ -81,7 +82,7 @@ pub struct EvolveArgs {
 
     /// Remove the solvers of N tasks, chosen by the seed, and evolve only those tasks
     /// [default: 16 for the embedded tasks, else 0]
-    #[arg(long, value_name = "N")]
+    #[arg(long, value_name = "N", value_parser = numbers::from_zero::<usize>)]
     hold_out: Option<usize>,
 
     /// Report at the end which solvers are right on the tests
@@ -96,15 +97,15 @@ pub struct EvolveArgs {
     jobs: Jobs,
 
     /// Populations of each task; they exchange their best every eight generations
-    #[arg(long, value_name = "N", default_value = "1")]
+    #[arg(long, value_name = "N", default_value = "1", value_parser = numbers::up_to::<MOST_ISLANDS>)]
     islands: NonZeroUsize,
 
     /// The number of programs in a population
-    #[arg(long, value_name = "N", default_value = "48")]
+    #[arg(long, value_name = "N", default_value = "48", value_parser = numbers::from_one)]
     population: NonZeroUsize,
 
     /// Offspring of each population in a generation [default: 131,072 divided by the populations]
-    #[arg(long, value_name = "N")]
+    #[arg(long, value_name = "N", value_parser = numbers::from_one)]
     offspring: Option<NonZeroUsize>,
 
     /// Fixed shares of the kinds of change: constant=2,op=1,others=0.5
@@ -131,6 +132,9 @@ pub struct EvolveArgs {
     #[arg(long, value_name = "NAME", default_value = "auto")]
     dialect: DialectName,
 }
+
+/// The most populations of a task. Creating more takes longer than evolving them.
+const MOST_ISLANDS: usize = 1_000;
 
 /// The default time limit.
 const TIME: Duration = Duration::from_secs(600);

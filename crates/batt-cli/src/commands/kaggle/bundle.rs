@@ -67,7 +67,13 @@ pub struct BundleArgs {
     binary: Option<PathBuf>,
 
     /// Your Kaggle name, as in the address of your profile
-    #[arg(long, value_name = "NAME", default_value = UNNAMED, hide_default_value = true)]
+    #[arg(
+        long,
+        value_name = "NAME",
+        default_value = UNNAMED,
+        hide_default_value = true,
+        value_parser = in_address
+    )]
     user: String,
 
     /// Name of the notebook; the dataset is called NAME-program
@@ -75,7 +81,12 @@ pub struct BundleArgs {
     name: String,
 
     /// The competition, as in its web address
-    #[arg(long, value_name = "NAME", default_value = "arc-prize-2026-arc-agi-2")]
+    #[arg(
+        long,
+        value_name = "NAME",
+        default_value = "arc-prize-2026-arc-agi-2",
+        value_parser = in_address
+    )]
     competition: String,
 
     /// The machine, such as NvidiaTeslaT4 (two of them) or NvidiaL4 (four, in competitions that
@@ -93,6 +104,12 @@ pub fn main(args: &BundleArgs, ui: &Ui) -> Result<Exit> {
     };
     // All inputs are checked before anything is written.
     let bytes = fs::read(&program).map_err(|error| bad_file("read", &program, error))?;
+    if args.output == Path::new("-") {
+        return Err(advised(
+            "a bundle cannot be written to stdout",
+            "name a folder",
+        ));
+    }
     check_empty(&args.output)?;
     if let Some(archive) = &args.archive {
         check_archive(archive)?;
@@ -290,6 +307,15 @@ fn words(time: Duration) -> String {
         .filter(|(n, _)| *n > 0)
         .map(|(n, unit)| format!("{n} {unit}"));
     parts.collect::<Vec<_>>().join(" ")
+}
+
+/// Parses a name for a web address.
+fn in_address(text: &str) -> Result<String, String> {
+    let fits = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'_');
+    match !text.is_empty() && text.bytes().all(fits) {
+        true => Ok(text.to_owned()),
+        false => Err("write it as in the web address, with letters, digits and hyphens".to_owned()),
+    }
 }
 
 /// Parses a name for a web address.

@@ -8,7 +8,6 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use anyhow::Result;
-use batt::files::check_not_read;
 use batt::mega::{Detail, Existing};
 use batt::{Control, Limits, Mega, OnError};
 use clap::{Args, ValueEnum};
@@ -19,7 +18,8 @@ use crate::cli::{Exit, Jobs, RunOptions};
 use crate::device::{self, DeviceFlags, report_bug};
 use crate::error::advised;
 use crate::interrupt;
-use crate::solvers::open_tasks;
+use crate::numbers;
+use crate::solvers::{check_output, open_tasks};
 use crate::ui::{Ui, counted, grouped, rate, stdout};
 
 /// Run batts on every sample of every task
@@ -92,8 +92,8 @@ pub struct MegaArgs {
     #[command(flatten)]
     jobs: Jobs,
 
-    /// Samples that may be running or waiting to be written; bounds memory [default: by their cost]
-    #[arg(long, value_name = "N")]
+    /// Samples under way or waiting for their turn [default: by what they cost]
+    #[arg(long, value_name = "N", value_parser = numbers::from_one)]
     batch_size: Option<NonZeroUsize>,
 
     #[command(flatten)]
@@ -117,7 +117,6 @@ pub struct MegaArgs {
         value_name = "SECONDS",
         default_value = "60",
         value_parser = seconds,
-        allow_negative_numbers = true,
         help_heading = "Limits of one run"
     )]
     max_time: Duration,
@@ -171,9 +170,7 @@ impl MegaArgs {
             _ => Existing::Refuse,
         };
         if let Some(file) = self.file() {
-            let read = self.batts.iter().chain([&self.tasks]);
-            let read = read.map(PathBuf::as_path);
-            check_not_read(file, read.chain(task_file(file, &self.tasks)))?;
+            check_output(file, &self.batts, &self.tasks)?;
             return Ok(mega.write_to(file, existing));
         }
         if self.to_stdout() && existing != Existing::Refuse {
@@ -271,11 +268,4 @@ pub fn main(args: &MegaArgs, ui: &Ui) -> Result<Exit> {
     }
     let differing = device.is_some_and(|device| device.differing > 0);
     Ok(Exit::findings(!batts.is_clean() || differing))
-}
-
-/// Returns the path if it is one of the files that are read with a folder of tasks.
-fn task_file<'p>(path: &'p Path, tasks: &Path) -> Option<&'p Path> {
-    let place = path.canonicalize().ok()?;
-    let inside = place.starts_with(tasks.canonicalize().ok()?);
-    (inside && place.extension().is_some_and(|e| e == "json")).then_some(path)
 }

@@ -17,7 +17,8 @@ use self::device::DeviceProfile;
 use self::report::Report;
 use crate::cli::{Exit, RunOptions};
 use crate::error::{advised, bad_file};
-use crate::solvers::open_tasks;
+use crate::numbers;
+use crate::solvers::{check_output, open_tasks};
 use crate::ui::{Ui, counted, grouped, stdout};
 use crate::{batts, interrupt};
 
@@ -59,8 +60,8 @@ pub struct ProfileArgs {
     #[arg(long, value_name = "NAME")]
     name: Option<String>,
 
-    /// The number of samples to run [default: as many as take about 5 seconds]
-    #[arg(long, value_name = "N")]
+    /// Samples to run [default: as many as take about 5 seconds]
+    #[arg(long, value_name = "N", value_parser = numbers::from_one)]
     samples: Option<NonZeroUsize>,
 
     /// Write a flame graph of the calls to a file
@@ -71,8 +72,8 @@ pub struct ProfileArgs {
     #[arg(long, value_name = "cuda[:N,...]|emulated", conflicts_with = "svg")]
     device: Option<DeviceChoice>,
 
-    /// The number of rows in each table
-    #[arg(long, value_name = "N", default_value_t = 20)]
+    /// Rows of each table
+    #[arg(long, value_name = "N", default_value_t = 20, value_parser = numbers::from_zero::<usize>)]
     top: usize,
 
     /// Print everything as one JSON object
@@ -86,6 +87,15 @@ pub struct ProfileArgs {
 /// Runs the command.
 pub fn main(args: &ProfileArgs, ui: &Ui) -> Result<Exit> {
     let paths = std::slice::from_ref(&args.batt);
+    if let Some(svg) = &args.svg {
+        if svg == Path::new("-") {
+            return Err(advised(
+                "a flame graph cannot be written to stdout",
+                "name a file",
+            ));
+        }
+        check_output(svg, paths, &args.tasks)?;
+    }
     let batts = batts::load_all(paths, args.options.dialect(), ui)?;
     let batt = match (&args.name, batts.iter().next()) {
         (None, Some((_, first))) => first,
