@@ -278,14 +278,15 @@ impl<'t> Evolution<'t> {
     }
 
     /// Runs programs and takes the best into the populations of tasks, which are given by position.
-    pub fn settle(&mut self, programs: &HashMap<usize, Vec<Program>>) {
+    /// Cancelling leaves out the populations whose turn has not come.
+    pub fn settle(&mut self, programs: &HashMap<usize, Vec<Program>>, cancel: &Cancel) {
         let per_task = self.shared.settings.islands.get();
         let islands: Vec<Mutex<&mut Island<'t>>> =
             self.islands.iter_mut().map(Mutex::new).collect();
         in_parallel(
             self.shared.settings.threads,
             islands.len(),
-            &Cancel::new(),
+            cancel,
             |at, tools| {
                 if let Some(programs) = programs.get(&(at / per_task)) {
                     lock(&islands[at]).settle(programs, &self.shared, tools);
@@ -335,7 +336,7 @@ impl<'t> Evolution<'t> {
         for generation in bred.generations.iter().flatten() {
             round.tally.add_generation(generation);
         }
-        self.finish(&mut round);
+        self.finish(&mut round, stop);
         round.tally.busy.since(Stage::Between, ended);
         round.tally.generations = 1;
         round.tally.time = started.elapsed();
@@ -344,7 +345,7 @@ impl<'t> Evolution<'t> {
 
     /// Collects what was found, adapts the weights, and exchanges programs between islands and
     /// tasks.
-    fn finish(&mut self, round: &mut Round) {
+    fn finish(&mut self, round: &mut Round, stop: &Cancel) {
         let islands = self.shared.settings.islands.get();
         for (at, island) in self.islands.iter_mut().enumerate() {
             let worth_telling = |(k, individual): (usize, &Individual)| {
@@ -369,13 +370,13 @@ impl<'t> Evolution<'t> {
         self.shared.weights.learn(&round.tally.credit);
         self.shared.generation += 1;
         if self.shared.generation.is_multiple_of(EXCHANGE) {
-            self.migrate();
+            self.migrate(stop);
             self.share_solutions();
         }
     }
 
     /// Copies the best programs of each island to the next island.
-    fn migrate(&mut self) {
+    fn migrate(&mut self, stop: &Cancel) {
         let islands = self.shared.settings.islands.get();
         if islands < 2 {
             return;
@@ -390,6 +391,9 @@ impl<'t> Evolution<'t> {
                 .collect();
             let mut tools = Tools::default();
             for (island, programs) in best.iter().enumerate() {
+                if stop.is_cancelled() {
+                    return;
+                }
                 let next = task * islands + (island + 1) % islands;
                 self.islands[next].settle(programs, &self.shared, &mut tools);
             }

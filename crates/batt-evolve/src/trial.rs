@@ -187,7 +187,7 @@ mod tests {
         let all: HashMap<usize, Vec<Program>> = (0..tasks.len())
             .map(|at| (at, vec![program.clone()]))
             .collect();
-        evolution.settle(&all);
+        evolution.settle(&all, &Cancel::new());
         let round = evolution.round(&mut [], &{
             let stop = Cancel::new();
             stop.cancel();

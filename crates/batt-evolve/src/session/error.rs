@@ -21,6 +21,17 @@ pub enum EvolveError {
     /// No task has a demonstration with an output.
     #[error("none of these tasks has a demonstration")]
     NoDemonstrations,
+    /// There are more populations than fit into memory.
+    #[error("{tasks} {} with {islands} populations each are too many",
+        if *.tasks == 1 { "task" } else { "tasks" })]
+    TooManyPopulations {
+        /// The number of tasks.
+        tasks: usize,
+        /// The populations of each task.
+        islands: usize,
+        /// The most populations of a task.
+        most: usize,
+    },
     /// There are fewer solvers than are to be held out.
     #[error("cannot hold out the solvers of {wanted} {}: {solved} {} here",
         if *.wanted == 1 { "task" } else { "tasks" },
@@ -69,6 +80,9 @@ impl EvolveError {
             EvolveError::NoDemonstrations => {
                 "name tasks {\"train\": [{\"input\": ..., \"output\": ...}, ...], \"test\": [...]}"
                     .to_owned()
+            }
+            EvolveError::TooManyPopulations { most, .. } => {
+                format!("use at most --islands {most}, or fewer tasks")
             }
             EvolveError::TooFewSolvers { .. } => {
                 "ask for fewer with --hold-out, or give more with --solvers".to_owned()

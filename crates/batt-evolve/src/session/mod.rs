@@ -120,7 +120,7 @@ impl EvolveSetup {
             self.options.settings(self.start.seed),
         );
         let archive = self.begin(&mut evolution)?;
-        evolution.settle(&self.archived);
+        evolution.settle(&self.archived, cancel);
 
         let origins = std::mem::take(&mut self.origins);
         let path = self.start.archive.clone();

@@ -24,6 +24,10 @@ const FROM_ARCHIVE: usize = 32;
 /// Offspring of a generation by default, whatever the number of populations.
 const OFFSPRING: usize = 32_768;
 
+/// The most populations of all tasks together. Each takes some kilobytes before it begins, and time
+/// that neither a deadline nor a cancellation ends.
+const MOST_POPULATIONS: usize = 100_000;
+
 /// How to evolve, from what, and for how long.
 #[derive(Clone, Debug)]
 pub struct EvolveOptions {
@@ -374,6 +378,14 @@ impl Choice {
         let tasks: Vec<Task> = data.iter().filter(evolves).cloned().collect();
         if tasks.is_empty() {
             return Err(EvolveError::NoDemonstrations);
+        }
+        let (count, islands) = (tasks.len(), options.islands.get());
+        if count.saturating_mul(islands) > MOST_POPULATIONS.max(count) {
+            return Err(EvolveError::TooManyPopulations {
+                tasks: count,
+                islands,
+                most: (MOST_POPULATIONS / count).max(1),
+            });
         }
         let seeds = solvers
             .iter()
