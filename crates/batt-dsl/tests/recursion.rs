@@ -130,6 +130,27 @@ fn functions_bound_to_apply_take_three_frames_each() {
     assert_eq!(applied, 331);
 }
 
+/// Each level calls the next one once, also when a call fails: a second call on every level would
+/// be 2 to the power of 300.
+#[test]
+fn nested_extremes_fail_as_fast_as_they_succeed() {
+    for name in ["argmin", "argmax", "valmin", "valmax"] {
+        for (depth, fault) in [(300, Fault::Index), (600, Fault::Recursion)] {
+            let outcome = Workspace::new().run(Dialect::ArcDsl, &Limits::default(), |run| {
+                // The innermost function takes the first element of an empty tuple.
+                let mut f = call(run, "rbind", &[op("multiply"), Value::Int(2)])?;
+                let mut nested = Value::EMPTY_TUPLE;
+                for _ in 0..depth {
+                    f = call(run, "rbind", &[op(name), f])?;
+                    nested = run.make_tuple(&[nested])?;
+                }
+                run.call1(f, nested).map(drop)
+            });
+            assert_eq!(outcome, Err(fault), "{name}");
+        }
+    }
+}
+
 #[test]
 fn many_elements_at_once_reach_the_same_depths() {
     // Hundreds of locations are computed in columns, a few one by one.

@@ -279,16 +279,16 @@ impl<'t> Evolution<'t> {
         self.islands.iter().all(Island::is_done)
     }
 
-    /// Runs programs and adds the best to the populations of their tasks, which are given by
-    /// position.
-    pub fn add_programs(&mut self, programs: &HashMap<usize, Vec<Program>>) {
+    /// Runs programs and takes the best into the populations of tasks, which are given by position.
+    /// Cancelling leaves out the populations whose turn has not come.
+    pub fn add_programs(&mut self, programs: &HashMap<usize, Vec<Program>>, cancel: &Cancel) {
         let per_task = self.shared.settings.islands.get();
         let islands: Vec<Mutex<&mut Island<'t>>> =
             self.islands.iter_mut().map(Mutex::new).collect();
         in_parallel(
             self.shared.settings.threads,
             islands.len(),
-            &Cancel::new(),
+            cancel,
             |at, tools| {
                 if let Some(programs) = programs.get(&(at / per_task)) {
                     lock(&islands[at]).add_programs(programs, &self.shared, tools);
@@ -337,7 +337,7 @@ impl<'t> Evolution<'t> {
         for generation in bred.generations.iter().flatten() {
             round.tally.add_generation(generation);
         }
-        self.finish(&mut round);
+        self.finish(&mut round, stop);
         round.tally.busy.since(Stage::Between, ended);
         round.tally.generations = 1;
         round.tally.time = started.elapsed();
@@ -346,7 +346,7 @@ impl<'t> Evolution<'t> {
 
     /// Collects the programs found, adapts the weights, and exchanges programs between islands and
     /// tasks.
-    fn finish(&mut self, round: &mut Round) {
+    fn finish(&mut self, round: &mut Round, stop: &Cancel) {
         let islands = self.shared.settings.islands.get();
         for (at, island) in self.islands.iter_mut().enumerate() {
             let worth_telling = |(k, individual): (usize, &Individual)| {
@@ -371,13 +371,13 @@ impl<'t> Evolution<'t> {
         self.shared.weights.learn(&round.tally.credit);
         self.shared.generation += 1;
         if self.shared.generation.is_multiple_of(EXCHANGE_EVERY) {
-            self.migrate();
+            self.migrate(stop);
             self.share_solutions();
         }
     }
 
     /// Copies the best programs of each island to the next island.
-    fn migrate(&mut self) {
+    fn migrate(&mut self, stop: &Cancel) {
         let islands = self.shared.settings.islands.get();
         if islands < 2 {
             return;
@@ -392,6 +392,9 @@ impl<'t> Evolution<'t> {
                 .collect();
             let mut tools = Tools::default();
             for (island, programs) in best.iter().enumerate() {
+                if stop.is_cancelled() {
+                    return;
+                }
                 let next = task * islands + (island + 1) % islands;
                 self.islands[next].add_programs(programs, &self.shared, &mut tools);
             }

@@ -4,6 +4,7 @@ use std::collections::HashMap;
 
 use batt_archive::Checkpoint;
 use batt_dsl::Dialect;
+use batt_engine::Cancel;
 use batt_lang::SolverFile;
 use batt_lang::print_file;
 use serde::{Deserialize, Serialize};
@@ -117,7 +118,7 @@ impl Evolution<'_> {
                 programs.insert(at, file.programs);
             }
         }
-        self.add_programs(&programs);
+        self.add_programs(&programs, &Cancel::new());
         self.continue_from(state.generation, state.weights);
         Ok(())
     }

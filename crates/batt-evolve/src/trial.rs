@@ -188,7 +188,7 @@ mod tests {
         let all: HashMap<usize, Vec<Program>> = (0..tasks.len())
             .map(|at| (at, vec![program.clone()]))
             .collect();
-        evolution.add_programs(&all);
+        evolution.add_programs(&all, &Cancel::new());
         let round = evolution.round(&mut [], &{
             let stop = Cancel::new();
             stop.cancel();

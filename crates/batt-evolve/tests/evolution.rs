@@ -238,6 +238,20 @@ fn a_deadline_ends_a_generation_of_any_size() {
 }
 
 #[test]
+fn a_cancellation_ends_settling() {
+    let (tasks, donors) = held_out(&["1b91133d", "33b64ef9"]);
+    let programs = vec![donors[0].program.clone()];
+    let all = (0..tasks.len()).map(|at| (at, programs.clone())).collect();
+    let mut evolution = Evolution::new(&tasks, Dialect::ArcDsl, donors, &[], settings(5, 100));
+    let stop = Cancel::new();
+    stop.cancel();
+    evolution.settle(&all, &stop);
+    assert_eq!((evolution.best(0), evolution.best(1)), (None, None));
+    evolution.settle(&all, &Cancel::new());
+    assert!(evolution.best(0).is_some() && evolution.best(1).is_some());
+}
+
+#[test]
 fn a_large_generation_is_bred_in_several_passes() {
     let (tasks, donors) = held_out(&["1b91133d"]);
     let run = |threads: usize| {

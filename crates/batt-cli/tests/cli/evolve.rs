@@ -345,6 +345,10 @@ fn impossible_requests_are_errors() {
     ] {
         with(&[option, value]).code(2).err(why);
     }
+    with(&["--islands", "100000000000"]).error(
+        "1 task with 100000000000 populations each are too many",
+        "use at most --islands 100000",
+    );
     batt(&["evolve", "--resume"]).error("there is no archive to resume from", "--archive FILE");
     // No archive was made on the way.
     assert!(!folder.path("batt.sqlite").exists());

@@ -158,28 +158,29 @@ impl<'r> Members<'r> {
             return images;
         }
         let images = run.slice_filled(self.len(), Value::None)?;
-        self.map_into(run, function, images)?;
+        self.map_into(run, function, images, &mut Vec::new())?;
         Ok(images)
     }
 
-    /// Calls a function on one element after the other. If one call fails, the images of others are
-    /// still written.
+    /// Calls a function on one element after the other. If a call fails, its number and fault are
+    /// added to `failed`, in ascending order, and the images of other calls are still written.
     pub fn map_into(
         self,
         run: &mut Run<'r>,
         function: Value<'r>,
         images: &mut [Value<'r>],
+        failed: &mut Vec<(usize, Fault)>,
     ) -> Outcome<()> {
-        if images.len() <= MAX_UNRELEASED {
-            return self.each(run, 0, |run, k| {
-                images[k] = run.call1(function, self.get(k))?;
-                Ok(())
-            });
+        let mut keep = |k: usize, image: Outcome<Value<'r>>| {
+            images[k] = image.inspect_err(|&fault| failed.push((k, fault)))?;
+            Ok(())
+        };
+        if self.len() <= MAX_UNRELEASED {
+            return self.each(run, 0, |run, k| keep(k, run.call1(function, self.get(k))));
         }
         run.in_loop(|run, state| {
             self.each(run, 0, |run, k| {
-                images[k] = run.call1_in_loop(state, function, self.get(k))?;
-                Ok(())
+                keep(k, run.call1_in_loop(state, function, self.get(k)))
             })
         })
     }

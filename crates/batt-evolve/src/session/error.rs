@@ -22,6 +22,17 @@ pub enum EvolveError {
     /// No task has a demonstration with an output.
     #[error("none of these tasks has a demonstration")]
     NoDemonstrations,
+    /// The populations would not fit into memory.
+    #[error("{tasks} {} with {islands} populations each are too many",
+        if *.tasks == 1 { "task" } else { "tasks" })]
+    TooManyPopulations {
+        /// The number of tasks.
+        tasks: usize,
+        /// The populations of each task.
+        islands: usize,
+        /// The most populations that a task may have.
+        most: usize,
+    },
     /// Fewer tasks have solvers than should be held out.
     #[error("cannot hold out the solvers of {wanted} {}: {solved} {} here",
         if *.wanted == 1 { "task" } else { "tasks" },
@@ -72,6 +83,9 @@ impl EvolveError {
             EvolveError::NoDemonstrations => {
                 "name tasks {\"train\": [{\"input\": ..., \"output\": ...}, ...], \"test\": [...]}"
                     .to_owned()
+            }
+            EvolveError::TooManyPopulations { most, .. } => {
+                format!("use at most --islands {most}, or fewer tasks")
             }
             EvolveError::TooFewSolvers { .. } => {
                 "ask for fewer with --hold-out, or give more with --solvers".to_owned()

@@ -126,7 +126,7 @@ impl EvolveSetup {
             self.options.settings(self.start.seed),
         );
         let archive = self.begin(&mut evolution)?;
-        evolution.add_programs(&self.archived);
+        evolution.add_programs(&self.archived, cancel);
 
         let origins = std::mem::take(&mut self.origins);
         let path = self.start.archive.clone();

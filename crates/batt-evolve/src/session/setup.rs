@@ -24,6 +24,10 @@ const FROM_ARCHIVE: usize = 32;
 /// [`EvolveSetup::runs_at_once`] assumes if the options set none.
 const OFFSPRING: usize = 32_768;
 
+/// The most populations of all tasks together. Creating one takes some kilobytes, and time
+/// that neither a deadline nor a cancellation cuts short.
+const MOST_POPULATIONS: usize = 100_000;
+
 /// Options of an evolution.
 #[derive(Clone, Debug)]
 pub struct EvolveOptions {
@@ -375,6 +379,14 @@ impl Choice {
         let tasks: Vec<Task> = data.iter().filter(evolves).cloned().collect();
         if tasks.is_empty() {
             return Err(EvolveError::NoDemonstrations);
+        }
+        let (count, islands) = (tasks.len(), options.islands.get());
+        if count.saturating_mul(islands) > MOST_POPULATIONS.max(count) {
+            return Err(EvolveError::TooManyPopulations {
+                tasks: count,
+                islands,
+                most: (MOST_POPULATIONS / count).max(1),
+            });
         }
         let seeds = solvers
             .iter()

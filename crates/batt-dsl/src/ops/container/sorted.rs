@@ -95,43 +95,43 @@ pub(super) fn keys_to_compare<'r>(
         return keys;
     }
     let keys = run.slice_filled(members.len(), Value::None)?;
-    match members.map_into(run, compfunc, keys) {
+    let mut failed = Vec::new();
+    match members.map_into(run, compfunc, keys, &mut failed) {
         Ok(()) => Ok(keys),
-        Err(fault) => Err(first_fault_in_python(
-            run, members, compfunc, keys, fault, direction,
-        )),
+        Err(fault) => {
+            let key = |k: usize| match failed.binary_search_by_key(&k, |&(k, _)| k) {
+                Ok(at) => Err(failed[at].1),
+                Err(_) => Ok(keys[k]),
+            };
+            Err(first_fault_in_python(run, members, key, fault, direction))
+        }
     }
 }
 
 /// Returns the fault that Python raises first when some keys cannot be computed. Python compares
 /// each key with the best so far before it computes the next, so two earlier keys may be
-/// incomparable.
+/// incomparable. No key is computed again: if the function does the same inside, each level of
+/// nesting would double the calls.
 #[cold]
 fn first_fault_in_python<'r>(
     run: &mut Run<'r>,
     members: Members<'r>,
-    compfunc: Value<'r>,
-    keys: &[Value<'r>],
+    key: impl Fn(usize) -> Outcome<Value<'r>>,
     fault: Fault,
     direction: Ordering,
 ) -> Fault {
     if fault.is_limit() || fault == Fault::Type || run.dialect.never_fails() {
         return fault;
     }
-    // A missing key is `None`, which may also be a key.
-    let key = |run: &mut Run<'r>, k: usize| match keys[k] {
-        Value::None => run.call1(compfunc, members.get(k)),
-        key => Ok(key),
-    };
     let is_number =
         |key: Outcome<Value<'_>>| key.is_err() || key.is_ok_and(|key| key.as_int().is_some());
-    if !members.in_order() && (0..keys.len()).all(|k| is_number(key(run, k))) {
+    if !members.in_order() && (0..members.len()).all(|k| is_number(key(k))) {
         return fault;
     }
     let mut meet = || {
         let mut best: Option<Value<'r>> = None;
         for k in members.order(run)? {
-            let key = key(run, k as usize)?;
+            let key = key(k as usize)?;
             best = match best {
                 Some(best) if run.extreme(&[best, key], direction)? == Some(0) => Some(best),
                 _ => Some(key),
