@@ -9,7 +9,7 @@ use batt::{Cancel, DeviceChoice};
 
 use crate::devices::ordinals;
 
-/// Returns the resident memory of this process in bytes, where the system reports it.
+/// Returns the resident memory of this process in bytes, if the system reports it.
 pub fn resident() -> Option<u64> {
     let status = std::fs::read_to_string("/proc/self/status").ok()?;
     let line = status

@@ -202,7 +202,7 @@ impl DialectName {
 /// Options of every command that runs programs.
 #[derive(Args, Clone, Debug)]
 pub struct RunOptions {
-    /// Which library the solvers are written for
+    /// The library for which the solvers are written
     #[arg(long, value_name = "NAME", default_value = "auto")]
     dialect: DialectName,
 

@@ -22,7 +22,7 @@ pub struct Job<'a> {
     pub sample: Sample<'a>,
 }
 
-/// How the result of a run compares with the expected output.
+/// The comparison of a run's result with the expected output.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Verdict {
     /// The expected grid.
@@ -51,9 +51,9 @@ impl Verdict {
 pub struct JobResult {
     /// How the value compares with the expected output, or the fault.
     pub verdict: Verdict,
-    /// The value, if [`EvalOptions::values`] asked for it.
+    /// The value, if [`EvalOptions::values`] selects it.
     pub value: Option<OwnedValue>,
-    /// How long the run took.
+    /// The time that the run took.
     pub time: Duration,
 }
 

@@ -113,14 +113,14 @@ fn together(batt: &Batt, sample: Sample<'_>, limits: &Limits) -> Vec<Result<Owne
     sorted.into_iter().map(|(_, outcome)| outcome).collect()
 }
 
-/// Near a limit a batt and its solvers may differ, because the batt caches facts about shared
-/// values and simplifies the programs.
+/// Returns whether a limit ended the run. Near a limit a batt and its solvers may differ, because
+/// the batt caches facts about shared values and simplifies the programs.
 fn is_limit(outcome: &Result<OwnedValue, Fault>) -> bool {
     outcome.as_ref().is_err_and(|fault| fault.is_limit())
 }
 
-/// `None` and functions hash by their order of creation, which differs in a batt. So the order of
-/// sets that contain them may differ.
+/// Returns whether a value contains a function. `None` and functions hash by their order of
+/// creation, which differs in a batt, so the order of sets that contain them may differ.
 fn holds_function(value: &OwnedValue) -> bool {
     match value {
         OwnedValue::Function => true,

@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 use crate::mutate::MutationKind;
 use crate::random::Chance;
 
-/// How often each kind of mutation is tried, and the evidence for it.
+/// The shares in which kinds of mutation are tried, and the evidence for them.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Weights {
     weights: Vec<f64>,

@@ -45,7 +45,7 @@ pub struct EvolveSettings {
     /// The number of offspring of each island in a generation; `None` divides 131,072 among the
     /// islands.
     pub offspring: Option<NonZeroUsize>,
-    /// How often each kind of mutation is tried.
+    /// The weights of the kinds of mutation.
     pub weights: Weights,
     /// The limits of a program on a demonstration. They count steps, not time, so results are the
     /// same on every machine.

@@ -43,7 +43,7 @@ pub(crate) struct Child {
 }
 
 impl Child {
-    /// A program that no mutation has changed.
+    /// Returns a child that no mutation has changed.
     pub fn unchanged(root: Ref) -> Child {
         Child {
             root,

@@ -77,7 +77,7 @@ pub fn score(solved: u32, more: u32, size: u32) -> Score {
     }
 }
 
-/// Solver `n`, tried on a task.
+/// Returns solver `n`, tried on a task.
 pub fn found(n: u64, task: &str, score: Score) -> NewEntry {
     NewEntry {
         program: numbered(n),
@@ -90,7 +90,7 @@ pub fn found(n: u64, task: &str, score: Score) -> NewEntry {
     }
 }
 
-/// Solver `n`, a child of other solvers, tried on a task.
+/// Returns solver `n`, a child of other solvers, tried on a task.
 pub fn child(n: u64, parents: &[u64], task: &str, score: Score) -> NewEntry {
     NewEntry {
         parents: parents.iter().map(|&n| hash(n)).collect(),

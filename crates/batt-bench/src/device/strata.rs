@@ -94,7 +94,7 @@ impl Stratum {
         all / self.times.len().max(1) as f64
     }
 
-    /// The square of the standard error of the mean.
+    /// Returns the square of the standard error of the mean.
     fn variance(&self) -> f64 {
         let mean = self.mean();
         let square = |time: &Duration| (time.as_secs_f64() - mean).powi(2);
@@ -146,7 +146,7 @@ impl Estimate {
 mod tests {
     use super::*;
 
-    /// A thousand runs of 10 to 29 steps, except that every hundredth has 100,000.
+    /// Returns a thousand runs of 10 to 29 steps, except that every hundredth has 100,000.
     fn costs() -> Vec<Cost> {
         let cost = |run: u64| Cost {
             steps: if run.is_multiple_of(100) {

@@ -58,7 +58,7 @@ pub struct TokpidjinArgs {
     #[arg(long, value_name = "PATH")]
     python: Option<PathBuf>,
 
-    /// How many solvers make the batt
+    /// The number of solvers in the batt
     #[arg(long, value_name = "N", default_value_t = 20)]
     count: usize,
 }

@@ -47,7 +47,7 @@ pub struct ImportArgs {
     #[arg(long, value_name = "PATH")]
     tasks: PathBuf,
 
-    /// Which library the solvers are written for
+    /// The library for which the solvers are written
     #[arg(
         long,
         value_name = "NAME",
