@@ -5,7 +5,7 @@ use std::io;
 use std::path::Path;
 
 use anyhow::Error;
-use batt::files::{io_hint, io_message};
+use batt::files::io_message;
 
 /// An error with a hint.
 #[derive(Debug)]

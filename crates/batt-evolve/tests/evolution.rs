@@ -245,9 +245,9 @@ fn a_cancellation_ends_settling() {
     let mut evolution = Evolution::new(&tasks, Dialect::ArcDsl, donors, &[], settings(5, 100));
     let stop = Cancel::new();
     stop.cancel();
-    evolution.settle(&all, &stop);
+    evolution.add_programs(&all, &stop);
     assert_eq!((evolution.best(0), evolution.best(1)), (None, None));
-    evolution.settle(&all, &Cancel::new());
+    evolution.add_programs(&all, &Cancel::new());
     assert!(evolution.best(0).is_some() && evolution.best(1).is_some());
 }
 

@@ -378,7 +378,7 @@ mod tests {
         assert_eq!(ratios.overall, Some(100.0));
         assert!((ratios.without.unwrap() - 190.0 / 3.0).abs() < 1e-9);
         assert!((ratios.alone.unwrap() - 9810.0 / 97.0).abs() < 1e-9);
-        assert_eq!((ratios.median, ratios.smallest), (90.0, 50.0));
+        assert_eq!((ratios.median, ratios.smallest), (Some(90.0), Some(50.0)));
     }
 
     #[test]

@@ -13,7 +13,7 @@ use clap::Args;
 
 use crate::cli::Exit;
 use crate::device::launches;
-use crate::error::{advised, bad_file};
+use crate::error::advised;
 use crate::numbers;
 use crate::ui::{BAD, DIM, Ui, WARN, counted, grouped, stdout, table, table_text};
 
