@@ -120,14 +120,6 @@ impl Archive {
         })
     }
 
-    /// The last run on these tasks (on any, for `None`) that left a checkpoint.
-    pub fn last_run(&self, dataset: Option<&str>) -> Result<Option<ArchivedRun>, ArchiveError> {
-        let fits = |run: &ArchivedRun| {
-            run.generation.is_some() && dataset.is_none_or(|dataset| run.info.dataset == dataset)
-        };
-        Ok(self.runs()?.into_iter().find(fits))
-    }
-
     /// Returns the last checkpoint of a run.
     pub fn checkpoint(&self, run: RunId) -> Result<Option<Checkpoint>, ArchiveError> {
         let query = "SELECT generation, state FROM checkpoints WHERE run = ?";

@@ -154,8 +154,6 @@ pub struct Round {
     pub found: Vec<FoundSolver>,
     /// Whether it was cut short.
     pub stopped: bool,
-    /// Threads that took part. There are fewer than asked for where the system gives no more.
-    pub workers: usize,
 }
 
 /// Populations of many tasks.
@@ -327,7 +325,6 @@ impl<'t> Evolution<'t> {
         let ended = Instant::now();
         let mut round = Round {
             stopped: bred.stopped,
-            workers: bred.workers,
             ..Round::default()
         };
         round.tally.devices = devices.map(|devices| devices.spent()).unwrap_or_default();

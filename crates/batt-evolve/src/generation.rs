@@ -76,8 +76,6 @@ pub(crate) struct Bred {
     /// Whether some island did less than a whole generation.
     pub stopped: bool,
     pub times: StageTimes,
-    /// Workers that took part.
-    pub workers: usize,
 }
 
 /// Breeds, runs and selects one generation of `count` offspring on each island. Devices run what
@@ -109,7 +107,7 @@ pub(crate) fn generation<'t>(
         changed: Condvar::new(),
         times: Mutex::default(),
     };
-    let workers = thread::scope(|scope| {
+    thread::scope(|scope| {
         let _alarm = team.alarm();
         if let Some(devices) = devices {
             devices.serve(scope, &pipeline);
@@ -119,7 +117,6 @@ pub(crate) fn generation<'t>(
         if started == 0 {
             pipeline.work();
         }
-        started.max(1)
     });
     // After a cancellation, work that is still queued holds offspring.
     lock(&pipeline.queue).ready.clear();
@@ -139,7 +136,6 @@ pub(crate) fn generation<'t>(
         generations,
         stopped,
         times,
-        workers,
     }
 }
 
