@@ -119,14 +119,6 @@ impl Archive {
         })
     }
 
-    /// Returns the latest run with a checkpoint, on the given tasks or, for `None`, on any.
-    pub fn last_run(&self, dataset: Option<&str>) -> Result<Option<ArchivedRun>, ArchiveError> {
-        let fits = |run: &ArchivedRun| {
-            run.generation.is_some() && dataset.is_none_or(|dataset| run.info.dataset == dataset)
-        };
-        Ok(self.runs()?.into_iter().find(fits))
-    }
-
     /// Returns the latest checkpoint of a run.
     pub fn checkpoint(&self, run: RunId) -> Result<Option<Checkpoint>, ArchiveError> {
         let query = "SELECT generation, state FROM checkpoints WHERE run = ?";

@@ -147,11 +147,6 @@ impl Maker {
     }
 }
 
-/// Compiles the VM for an architecture, without a device and without the cache.
-pub fn compile_for(arch: Arch) -> Result<Compilation, DeviceError> {
-    Nvrtc::find(&Places::from_env(), None)?.compile(VM, arch, NvrtcOptions::default())
-}
-
 #[cfg(test)]
 mod tests {
     use tempfile::TempDir;

@@ -31,6 +31,6 @@ pub use arch::{Arch, Version};
 pub use cache::{Cache, Contents, Key};
 pub use cuda::{Cuda, CudaSettings, KernelFacts, OpenedDevices, free_memory};
 pub use driver::{DeviceFacts, Driver};
-pub use kernel::{Kernel, Maker, Origin, compile_for};
+pub use kernel::{Kernel, Maker, Origin};
 pub use nvrtc::{Compilation, Image, Nvrtc, NvrtcOptions, Place, Places};
 pub use survey::{Compiler, Survey};

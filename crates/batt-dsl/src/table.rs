@@ -505,8 +505,7 @@ impl fmt::Debug for ConstId {
 }
 
 /// Returns an identifier without the `r#` that Rust's keywords need, as in `box`.
-#[doc(hidden)]
-pub const fn unescaped(ident: &'static str) -> &'static str {
+pub(crate) const fn unescaped(ident: &'static str) -> &'static str {
     match ident.as_bytes() {
         [b'r', b'#', ..] => ident.split_at(2).1,
         _ => ident,
@@ -534,7 +533,6 @@ pub const fn unescaped(ident: &'static str) -> &'static str {
 ///   and when
 /// - `frames 2;` after that, if the primitive calls functions: the frames of Python's stack between
 ///   its caller and the function (`calls.rs`)
-#[macro_export]
 macro_rules! op {
     (
         $(#[doc = $doc:literal])+
@@ -624,3 +622,5 @@ macro_rules! op {
         OpCode::Four(|run, $a, $b, $c, $d| Returned::new($f(run, $a, $b, $c, $d)))
     };
 }
+
+pub(crate) use op;

@@ -138,11 +138,6 @@ impl Plan {
 }
 
 impl GraphWorker {
-    /// Creates a worker.
-    pub fn new() -> GraphWorker {
-        GraphWorker::default()
-    }
-
     /// Computes values of a graph on a sample and passes each value or fault to `look`, in order.
     /// `limits` hold for each node, and once more for each call of `look`.
     pub fn run(
@@ -284,7 +279,7 @@ mod tests {
             .collect();
         assert_eq!(roots.len(), file.programs.len());
         let compiled: Vec<Compiled> = file.programs.iter().map(Compiled::new).collect();
-        let (mut worker, mut workspace) = (GraphWorker::new(), Workspace::new());
+        let (mut worker, mut workspace) = (GraphWorker::default(), Workspace::new());
         let limits = Limits::default();
         let mut failed = 0;
         for task in tasks.iter().take(12) {
@@ -321,7 +316,7 @@ mod tests {
         let tasks = corpus::tasks();
         let task = &tasks.tasks()[0];
         let sample = Sample::new(task, &task.train[0]);
-        let mut worker = GraphWorker::new();
+        let mut worker = GraphWorker::default();
         let mut together = Vec::new();
         let limits = Limits::default();
         worker.run(&graph, &roots, &sample, &limits, |run, _, value| {

@@ -156,8 +156,6 @@ pub struct Round {
     pub found: Vec<FoundSolver>,
     /// Whether the generation was cut short.
     pub stopped: bool,
-    /// Threads that took part. The system may start fewer than requested.
-    pub workers: usize,
 }
 
 /// Populations of many tasks.
@@ -329,7 +327,6 @@ impl<'t> Evolution<'t> {
         let ended = Instant::now();
         let mut round = Round {
             stopped: bred.stopped,
-            workers: bred.workers,
             ..Round::default()
         };
         round.tally.devices = devices.map(|devices| devices.spent()).unwrap_or_default();

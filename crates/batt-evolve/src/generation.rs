@@ -78,8 +78,6 @@ pub(crate) struct GenerationResult {
     /// Whether some island did less than a whole generation.
     pub stopped: bool,
     pub times: StageTimes,
-    /// The number of workers that took part.
-    pub workers: usize,
 }
 
 /// Breeds, runs and selects one generation of `count` offspring on each island. Devices run the
@@ -111,7 +109,7 @@ pub(crate) fn generation<'t>(
         changed: Condvar::new(),
         times: Mutex::default(),
     };
-    let workers = thread::scope(|scope| {
+    thread::scope(|scope| {
         let _alarm = team.alarm();
         if let Some(devices) = devices {
             devices.serve(scope, &pipeline);
@@ -121,7 +119,6 @@ pub(crate) fn generation<'t>(
         if started == 0 {
             pipeline.work();
         }
-        started.max(1)
     });
     // After a cancellation, queued work still holds references to offspring.
     lock(&pipeline.queue).ready.clear();
@@ -141,7 +138,6 @@ pub(crate) fn generation<'t>(
         generations,
         stopped,
         times,
-        workers,
     }
 }
 

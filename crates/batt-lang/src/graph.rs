@@ -319,15 +319,6 @@ impl Graph {
         Ref::new(LITERAL, at as u32)
     }
 
-    /// Returns the value of a constant or literal.
-    pub fn literal_value(&self, value: Ref) -> Option<Literal> {
-        match value.target() {
-            Target::Const(constant) => Some(constant.value()),
-            Target::Literal(at) => self.literals.get(at as usize).cloned(),
-            _ => None,
-        }
-    }
-
     /// A literal, by its number.
     pub fn literal_at(&self, number: u32) -> Option<&Literal> {
         self.literals.get(number as usize)
@@ -364,11 +355,6 @@ impl Graph {
             Operand::Const(constant) => Ref::constant(*constant),
             Operand::Literal(literal) => self.literal(literal.clone()),
         }
-    }
-
-    /// Copies a value, with everything it is computed from, from another graph of the same dialect.
-    pub fn import(&mut self, other: &Graph, value: Ref) -> Ref {
-        Importer::new(other).import(self, value)
     }
 
     /// Returns the nodes that a value is computed from, itself included, each after its operands.
@@ -579,7 +565,7 @@ def solve(I):
         assert_eq!(graph.program(root, "solve"), *program);
         let mut other = Graph::new(program.dialect());
         other.literal(Literal::Int(77));
-        let copy = other.import(&graph, root);
+        let copy = Importer::new(&graph).import(&mut other, root);
         assert_eq!(other.program(copy, "solve"), *program);
         assert_eq!(other.hash(copy), graph.hash(root));
     }

@@ -25,7 +25,7 @@
 //! - [`BattFile`] and [`Batt`]: many solvers as one program, see [`batt`].
 //! - [`card::merge`]: merges many programs into one [`Batt`] that computes common steps once.
 //! - [`graph::Graph`]: many programs with shared nodes, from which a search makes new ones.
-//! - [`check::Facts`]: what is certain about the values of a program before it runs.
+//! - [`check`]: what is certain about a program before it runs.
 //! - [`types::Types`]: the intended types of the values of a program.
 //!
 //! ```

@@ -2,7 +2,7 @@
 
 use batt_lang::graph::{Graph, Ref};
 
-use super::Breeder;
+use super::{Breeder, role};
 
 /// Replaces a constant of a program by another one of its role.
 pub(super) fn constant(b: &mut Breeder<'_>, parent: Ref) -> Option<Ref> {
@@ -25,7 +25,7 @@ pub(super) fn places(graph: &Graph, program: Ref) -> Vec<(u32, usize)> {
 
 /// Chooses another constant for an operand: by its role if that is known, otherwise by its type.
 fn another(b: &mut Breeder<'_>, node: u32, position: usize) -> Option<Ref> {
-    if let Some(role) = b.role(node, position) {
+    if let Some(role) = role(&b.typed.graph, node, position) {
         return b.constant_for(role);
     }
     let old = b.typed.graph.operands(node)[position];

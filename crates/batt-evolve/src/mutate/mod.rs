@@ -11,7 +11,7 @@ mod structure;
 mod transplant;
 
 use batt_dsl::OpId;
-use batt_lang::graph::{Node, Ref};
+use batt_lang::graph::{Graph, Node, Ref};
 use batt_lang::types::{ConstantRole, TypeId};
 use rustc_hash::FxHashMap;
 use serde::{Deserialize, Serialize};
@@ -235,29 +235,6 @@ impl Breeder<'_> {
         Some(self.typed.types.wanted_in(callee, types, hole, result))
     }
 
-    /// Returns the role of an operand of a call, if it is known. A value that is bound to a
-    /// primitive has the role of the primitive's parameter.
-    fn role(&self, node: u32, position: usize) -> Option<ConstantRole> {
-        let Node::Call { callee, args } = self.typed.graph.node(node) else {
-            return None;
-        };
-        let op = callee.as_op()?;
-        let position = position.checked_sub(1)?;
-        match (op.op().name, args) {
-            ("lbind", [function, _]) if position == 1 => {
-                ConstantRole::of_param(function.as_op()?, 0)
-            }
-            ("rbind", [function, _]) if position == 1 => {
-                let function = function.as_op()?;
-                ConstantRole::of_param(function, function.op().arity().checked_sub(1)?)
-            }
-            ("matcher", [function, _]) if position == 1 => {
-                ConstantRole::of_result(function.as_op()?)
-            }
-            _ => ConstantRole::of_param(op, position),
-        }
-    }
-
     /// Chooses a constant for a role. Colours are mostly those of the task.
     fn constant_for(&mut self, role: ConstantRole) -> Option<Ref> {
         let choices = role.choices(self.typed.graph.dialect());
@@ -356,5 +333,94 @@ impl Breeder<'_> {
             }
         }
         self.typed.call(Ref::op(op), args)
+    }
+}
+
+/// Returns the role of an operand of a call, if it is known. A value that is bound to a primitive
+/// has a role as well.
+fn role(graph: &Graph, node: u32, position: usize) -> Option<ConstantRole> {
+    let Node::Call { callee, args } = graph.node(node) else {
+        return None;
+    };
+    let op = callee.as_op()?;
+    let position = position.checked_sub(1)?;
+    match (op.op().name, args) {
+        ("lbind", [function, _]) if position == 1 => ConstantRole::of_param(function.as_op()?, 0),
+        ("rbind", [function, _]) if position == 1 => {
+            let function = function.as_op()?;
+            ConstantRole::of_param(function, function.op().arity().checked_sub(1)?)
+        }
+        ("matcher", [function, _]) if position == 1 => ConstantRole::of_result(function.as_op()?),
+        _ => ConstantRole::of_param(op, position),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use batt_arc::corpus;
+    use batt_lang::graph::Target;
+    use batt_lang::{Program, SolverFile};
+
+    use super::*;
+
+    /// The constants of programs and their roles.
+    fn constants(programs: &[Program]) -> Vec<(String, Option<ConstantRole>, bool)> {
+        let dialect = programs[0].dialect();
+        let mut graph = Graph::new(dialect);
+        for program in programs {
+            graph.add_program(program);
+        }
+        let mut found = Vec::new();
+        for node in 0..graph.len() as u32 {
+            for (position, operand) in graph.operands(node).iter().enumerate() {
+                if let Target::Const(constant) = operand.target() {
+                    let role = role(&graph, node, position);
+                    let is_choice =
+                        role.is_some_and(|role| role.choices(dialect).contains(&constant));
+                    found.push((constant.name().to_owned(), role, is_choice));
+                }
+            }
+        }
+        found
+    }
+
+    #[test]
+    fn roles_follow_bound_functions() {
+        let text = "
+def f(I):
+    x1 = rbind(colorfilter, FOUR)
+    x2 = lbind(upscale, I)
+    x3 = matcher(color, FIVE)
+    x4 = rbind(shift, UP)
+    x5 = upscale(I, TWO)
+    x6 = crop(I, ORIGIN, THREE_BY_THREE)
+    x7 = (x1, x2, x3, x4, x5, x6)
+    return x7
+";
+        let file = SolverFile::parse(text, "f.py");
+        let found = constants(&file.programs);
+        let roles: Vec<_> = found
+            .iter()
+            .map(|(name, role, _)| (&**name, *role))
+            .collect();
+        let expected = [
+            ("FOUR", ConstantRole::Colour),
+            ("FIVE", ConstantRole::Colour),
+            ("UP", ConstantRole::Direction),
+            ("TWO", ConstantRole::Count),
+            ("ORIGIN", ConstantRole::Location),
+            ("THREE_BY_THREE", ConstantRole::Dimensions),
+        ];
+        assert_eq!(roles, expected.map(|(name, role)| (name, Some(role))));
+    }
+
+    #[test]
+    fn constants_of_solvers_have_roles_and_are_among_their_choices() {
+        let found = constants(&SolverFile::parse(corpus::SOLVERS, "solvers.py").programs);
+        let all = found.len();
+        let with_role = found.iter().filter(|(_, role, _)| role.is_some()).count();
+        let among = found.iter().filter(|(.., is_choice)| *is_choice).count();
+        assert!(with_role * 100 >= all * 85, "{with_role} of {all}");
+        assert!(among * 100 >= with_role * 90, "{among} of {with_role}");
     }
 }

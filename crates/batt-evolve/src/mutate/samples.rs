@@ -5,7 +5,7 @@ use batt_dsl::Dialect;
 use batt_lang::graph::{Node, Ref};
 use batt_lang::types::ConstantRole;
 
-use super::{Breeder, constant};
+use super::{Breeder, constant, role};
 
 /// Replaces a literal colour by a colour that is in the inputs but in no output, or the other way
 /// round.
@@ -27,7 +27,7 @@ fn literal(
     wanted: impl Fn(ConstantRole) -> bool,
 ) -> Option<(u32, usize)> {
     let mut places = constant::places(&b.typed.graph, program);
-    places.retain(|&(node, position)| b.role(node, position).is_some_and(&wanted));
+    places.retain(|&(node, position)| role(&b.typed.graph, node, position).is_some_and(&wanted));
     b.chance.one(&places).copied()
 }
 

@@ -11,7 +11,7 @@ use crate::source::Span;
 use super::script::{Script, follow};
 use super::share::{MAX_STEPS, Occurrences, Steps};
 use super::simplify::Simplifier;
-use super::{CardDonor, CardError, CardOptions, MergeStats, Order};
+use super::{CardDonor, CardError, CardOptions, MergeStats};
 
 /// A merged batt, with statistics.
 #[derive(Clone, Debug, PartialEq)]
@@ -44,9 +44,8 @@ pub fn merge(
         });
     }
     let mut solvers: Vec<&CardDonor> = solvers.iter().collect();
-    if options.order == Order::LargestFirst {
-        solvers.sort_by_key(|donor| std::cmp::Reverse(donor.size));
-    }
+    // The largest task first, solvers without a size last, equal ones as given.
+    solvers.sort_by_key(|donor| std::cmp::Reverse(donor.size));
     let mut names = HashSet::new();
     let differs = differs.iter().filter(|differ| names.insert(differ.name()));
     let differs: Vec<Script> = differs.map(Script::of).collect::<Result<_, _>>()?;

@@ -94,22 +94,9 @@ pub struct CardDonor<'p> {
     pub mutated: bool,
 }
 
-/// The order in which solvers take their turns.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Order {
-    /// The solver of the largest task first, solvers without a size last. Equal ones keep their
-    /// order.
-    #[default]
-    LargestFirst,
-    /// In the given order.
-    AsGiven,
-}
-
 /// Options of [`merge`]. Every simplification can be switched off, to measure its effect.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct CardOptions {
-    /// The order in which solvers take turns.
-    pub order: Order,
     /// Whether to compute calls whose arguments are all constants while merging.
     pub fold: bool,
     /// Whether to replace calls of known closures by the calls inside them.
@@ -125,7 +112,6 @@ pub struct CardOptions {
 impl Default for CardOptions {
     fn default() -> CardOptions {
         CardOptions {
-            order: Order::default(),
             fold: true,
             resolve: true,
             drop_dead: true,

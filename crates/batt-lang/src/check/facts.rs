@@ -81,19 +81,8 @@ impl Fact {
 }
 
 /// Everything that is certain about the values of a program, for all inputs.
-///
-/// ```
-/// use batt_lang::SolverFile;
-/// use batt_lang::check::{Facts, Kinds};
-///
-/// let file = SolverFile::parse("def f(I):\n  x = lbind(fill, I)\n  return x", "f.py");
-/// let program = &file.programs[0];
-/// let facts = Facts::of(program);
-/// assert_eq!(facts.kinds(program.result()), Kinds::FUNCTION);
-/// assert_eq!(facts.arity(program.result()), Some(2));
-/// ```
 #[derive(Clone, Debug)]
-pub struct Facts {
+pub(super) struct Facts {
     steps: Vec<Fact>,
 }
 
@@ -113,11 +102,6 @@ impl Facts {
     /// The kinds a value can have.
     pub fn kinds(&self, operand: &Operand) -> Kinds {
         self.fact(operand).kinds
-    }
-
-    /// The number of parameters of a function: a primitive, or a closure of a known one.
-    pub fn arity(&self, operand: &Operand) -> Option<usize> {
-        self.fact(operand).arity.map(usize::from)
     }
 
     pub(super) fn fact(&self, operand: &Operand) -> Fact {
@@ -206,5 +190,19 @@ fn power(function: Fact, times: Option<Literal>) -> Fact {
         Some(Literal::Int(1) | Literal::Bool(true)) => function,
         Some(_) => repeated,
         None => function.or(repeated),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::parse::SolverFile;
+
+    #[test]
+    fn closures_are_functions_of_what_is_not_bound() {
+        let file = SolverFile::parse("def f(I):\n  x = lbind(fill, I)\n  return x", "f.py");
+        let program = &file.programs[0];
+        let fact = Facts::of(program).fact(program.result());
+        assert_eq!((fact.kinds, fact.arity), (Kinds::FUNCTION, Some(2)));
     }
 }

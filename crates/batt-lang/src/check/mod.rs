@@ -15,8 +15,8 @@ use crate::parse::SolverFile;
 use crate::program::{Operand, Program, Step, StepId, StepKind};
 use crate::source::SourceFile;
 
-pub use facts::Facts;
-pub use kinds::Kinds;
+use facts::Facts;
+use kinds::Kinds;
 
 /// Checks one program. `source` is the file it came from, for the lines in messages.
 ///

@@ -14,7 +14,7 @@
 //! ```
 //! use batt_dsl::Dialect;
 //! use batt_lang::SolverFile;
-//! use batt_lang::types::{ConstantRole, Types};
+//! use batt_lang::types::{ConstantRole, TypeId, Types};
 //!
 //! let file = SolverFile::parse("
 //! def solve(I):
@@ -30,10 +30,12 @@
 //! assert_eq!(shown, ["Objects", "(Int -> Bool)", "(A<b> -> Bool)", "Objects", "Object", "Grid"]);
 //!
 //! // The type expected of `sfilter`'s condition: a function from objects to truth values.
-//! let wanted = types.wanted(program, &steps, 3, 2);
+//! let sfilter = types.op(Dialect::ArcDsl.op("sfilter").unwrap());
+//! let wanted = types.wanted_in(sfilter, &[steps[0].unwrap(), TypeId::ANY], 1, None);
 //! assert_eq!(types.show(wanted).to_string(), "(Object -> Bool)");
-//! // The purpose of TWO.
-//! assert_eq!(ConstantRole::of(program, 5, 2), Some(ConstantRole::Colour));
+//! // The purpose of `fill`'s second argument.
+//! let fill = Dialect::ArcDsl.op("fill").unwrap();
+//! assert_eq!(ConstantRole::of_param(fill, 1), Some(ConstantRole::Colour));
 //! ```
 
 mod program;
@@ -70,7 +72,6 @@ pub enum Fit {
 /// to clone. The [`TypeId`]s of one table are meaningless in another that was not cloned from it.
 #[derive(Clone, Debug)]
 pub struct Types {
-    dialect: Dialect,
     table: Table,
     /// The types of primitives, by the address of the entry in the op table, which is fast to look
     /// up.
@@ -105,7 +106,6 @@ impl Types {
         };
         let power_and_compose = known("power").zip(known("compose"));
         Types {
-            dialect,
             table,
             ops,
             power_and_compose,
@@ -113,11 +113,6 @@ impl Types {
             holes: FxHashMap::default(),
             fits: FxHashMap::default(),
         }
-    }
-
-    /// The dialect.
-    pub fn dialect(&self) -> Dialect {
-        self.dialect
     }
 
     /// The number of types so far.
@@ -185,11 +180,6 @@ impl Types {
             }
         }
         self.table.of(ContainerKind::Tuple, all)
-    }
-
-    /// The type of a container of these items.
-    pub fn container(&mut self, kind: ContainerKind, item: TypeId) -> TypeId {
-        self.table.of(kind, item)
     }
 
     /// The type of a function.

@@ -15,8 +15,8 @@ impl Types {
         steps
     }
 
-    /// Returns the type of one step, given the types of the steps before it.
-    pub fn of_step(
+    /// Returns the type of one step, given those before it.
+    fn of_step(
         &mut self,
         program: &Program,
         steps: &[Option<TypeId>],
@@ -63,51 +63,6 @@ impl Types {
             Operand::Op(op) => self.op(*op),
             Operand::Const(constant) => self.constant(*constant),
             Operand::Literal(literal) => self.literal(literal),
-        }
-    }
-
-    /// Returns the type expected of an operand, given the types of the program's steps and the
-    /// step's other operands. Operands count as in [`StepKind::operands`]: in a call the callee is
-    /// 0, the first argument 1.
-    ///
-    /// | operand | expected |
-    /// | --- | --- |
-    /// | callee | a function that takes the arguments and returns the step's type |
-    /// | argument | what the callee takes |
-    /// | item of a tuple | the type of the current item |
-    /// | operand 0 of the step after the last: the program's result | a grid |
-    /// | any other position | anything |
-    pub fn wanted(
-        &mut self,
-        program: &Program,
-        steps: &[Option<TypeId>],
-        step: usize,
-        operand: usize,
-    ) -> TypeId {
-        let Some(at) = program.steps().get(step) else {
-            return TypeId::GRID;
-        };
-        match (&at.kind, operand) {
-            (StepKind::Call { args, .. }, 0) => {
-                let args: Vec<_> = args
-                    .iter()
-                    .map(|arg| self.of_operand(program, steps, arg))
-                    .collect();
-                let result = steps.get(step).copied().flatten();
-                self.function(&args, result.unwrap_or(TypeId::ANY))
-            }
-            (StepKind::Call { callee, args }, _) if operand <= args.len() => {
-                let callee = self.of_operand(program, steps, callee);
-                let args: Vec<_> = args
-                    .iter()
-                    .map(|arg| self.of_operand(program, steps, arg))
-                    .collect();
-                self.wanted_in(callee, &args, operand - 1, None)
-            }
-            (StepKind::Tuple(items), _) if operand < items.len() => {
-                self.of_operand(program, steps, &items[operand])
-            }
-            _ => TypeId::ANY,
         }
     }
 }

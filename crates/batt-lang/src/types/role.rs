@@ -4,8 +4,6 @@ use std::sync::OnceLock;
 
 use batt_dsl::{ConstId, Dialect, Op, OpId, Type};
 
-use crate::program::{Operand, Program, StepKind};
-
 /// The purpose of a constant in its place.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum ConstantRole {
@@ -118,50 +116,6 @@ impl ConstantRole {
         }
     }
 
-    /// Returns the role of a step's operand, if it is a plain value with a known purpose. Operands
-    /// count as in [`StepKind::operands`]: in a call the callee is 0, the first argument 1.
-    ///
-    /// A value bound to a function (`rbind(colorfilter, FOUR)`) has the role of that function's
-    /// parameter. A value compared with a result (`matcher(color, FIVE)`) has the role of the
-    /// result.
-    pub fn of(program: &Program, step: usize, operand: usize) -> Option<ConstantRole> {
-        let StepKind::Call { callee, args } = &program.steps().get(step)?.kind else {
-            return None;
-        };
-        let position = operand.checked_sub(1).filter(|&k| k < args.len())?;
-        let callee = Bound::of(program, callee)?;
-        let direct = callee.op.op();
-        let plain = callee.left == 0 && callee.right == 0;
-        let function = || args.first().and_then(|f| Bound::of(program, f));
-        match direct.name {
-            "lbind" if plain && position == 1 => {
-                let function = function()?;
-                ConstantRole::of_param(function.op, function.left)
-            }
-            "rbind" if plain && position == 1 => {
-                let function = function()?;
-                let last = function
-                    .op
-                    .op()
-                    .params
-                    .len()
-                    .checked_sub(function.right + 1)?;
-                ConstantRole::of_param(function.op, last)
-            }
-            "matcher" if plain && position == 1 => ConstantRole::of_value(program, &args[0]),
-            // Both alternatives have the same role.
-            "branch" if plain && position > 0 => {
-                ConstantRole::of_value(program, args.get(3 - position)?)
-            }
-            "equality" | "contained" | "insert" | "remove" | "other" if plain => {
-                let mut others = args.iter().enumerate().filter(|&(k, _)| k != position);
-                let role = others.find_map(|(_, other)| ConstantRole::of_value(program, other));
-                role.or_else(|| ConstantRole::of_param(callee.op, position))
-            }
-            _ => ConstantRole::of_param(callee.op, callee.left + position),
-        }
-    }
-
     /// The role of a primitive's parameter.
     pub fn of_param(op: OpId, position: usize) -> Option<ConstantRole> {
         let op = op.op();
@@ -196,69 +150,6 @@ impl ConstantRole {
                 },
                 _ => None,
             },
-        }
-    }
-
-    /// Returns the role of a value, or of a function's result, by the primitive that makes it.
-    fn of_value(program: &Program, operand: &Operand) -> Option<ConstantRole> {
-        match operand {
-            Operand::Op(op) => ConstantRole::of_result(*op),
-            Operand::Step(id) => {
-                let StepKind::Call { callee, args } = &program.steps().get(id.index())?.kind else {
-                    return None;
-                };
-                let Operand::Op(op) = callee else {
-                    return None;
-                };
-                match op.op().name {
-                    // The outermost function makes the result.
-                    "compose" | "chain" | "fork" | "lbind" | "rbind" | "power" => {
-                        ConstantRole::of_value(program, args.first()?)
-                    }
-                    _ => ConstantRole::of_result(*op),
-                }
-            }
-            _ => None,
-        }
-    }
-}
-
-/// A primitive with some arguments bound, on either side.
-struct Bound {
-    op: OpId,
-    left: usize,
-    right: usize,
-}
-
-impl Bound {
-    fn of(program: &Program, operand: &Operand) -> Option<Bound> {
-        match operand {
-            Operand::Op(op) => Some(Bound {
-                op: *op,
-                left: 0,
-                right: 0,
-            }),
-            Operand::Step(id) => {
-                let StepKind::Call { callee, args } = &program.steps().get(id.index())?.kind else {
-                    return None;
-                };
-                let Operand::Op(binder) = callee else {
-                    return None;
-                };
-                let inner = || Bound::of(program, args.first()?);
-                match binder.op().name {
-                    "lbind" => inner().map(|b| Bound {
-                        left: b.left + 1,
-                        ..b
-                    }),
-                    "rbind" => inner().map(|b| Bound {
-                        right: b.right + 1,
-                        ..b
-                    }),
-                    _ => None,
-                }
-            }
-            _ => None,
         }
     }
 }
