@@ -103,7 +103,7 @@ pub fn differ(count: usize) -> String {
     }
 }
 
-/// Formats where runs were finished: `17 of 20 runs, 2 of them exact; left: 3 missing`.
+/// Formats where runs were finished: `17 of 20 runs, 2 of them exact; left to the CPU: 3 missing`.
 pub fn where_finished(counts: &Counts) -> String {
     let finished = grouped(counts.finished() as usize);
     let mut text = format!("{finished} of {}", counted(counts.total() as usize, "run"));
@@ -116,7 +116,7 @@ pub fn where_finished(counts: &Counts) -> String {
         .map(|(reason, count)| format!("{} {reason}", grouped(count as usize)));
     let left: Vec<String> = left.collect();
     if !left.is_empty() {
-        let _ = write!(text, "; left: {}", left.join(", "));
+        let _ = write!(text, "; left to the CPU: {}", left.join(", "));
     }
     text
 }

@@ -286,7 +286,7 @@ fn impossible_scores_and_damaged_checkpoints_are_found() {
         "above",
         "below",
         "negative",
-        "no number",
+        "not a number",
         "checkpoint of run 1: no state",
     ]) {
         assert!(text.contains(why), "{text}");

@@ -52,7 +52,7 @@ fn unknown_kind(name: &str) -> String {
     match nearest(name, kinds) {
         Some(near) => format!("no kind of change is called '{name}'; did you mean '{near}'?"),
         None => format!(
-            "no kind of change is called '{name}'; there are {} and others",
+            "no kind of change is called '{name}'; the kinds are {}, and others for the rest",
             kinds.join(", ")
         ),
     }
@@ -74,10 +74,10 @@ mod tests {
         assert!(less.share(MutationKind::Mate) > 0.0);
         for (bad, why) in [
             ("opp=1", "did you mean 'op'?"),
-            ("anything=1", "there are constant, op"),
+            ("anything=1", "the kinds are constant, op"),
             ("op", "write kinds"),
-            ("op=-1", "from 0 up"),
-            ("op=nan", "from 0 up"),
+            ("op=-1", "0 or more"),
+            ("op=nan", "0 or more"),
             ("op=1,op=2", "twice"),
             ("others=0", "above 0"),
         ] {
