@@ -25,6 +25,11 @@ use crate::timing::{Stage, StageTimes};
 /// Offspring of all islands together in a generation, by default.
 const OFFSPRING: usize = 1 << 17;
 
+/// Offspring of one of some islands in a generation, by default.
+pub(crate) fn offspring_by_default(islands: usize) -> usize {
+    (OFFSPRING / islands.max(1)).clamp(1024, 8192)
+}
+
 /// Generations between two exchanges: of the best between islands, and of solutions between tasks.
 const EXCHANGE: u64 = 8;
 
@@ -306,10 +311,11 @@ impl<'t> Evolution<'t> {
             .collect();
         // Slow islands begin first, so that the others do not wait for them in the end.
         active.sort_by_key(|island| std::cmp::Reverse(island.took));
-        let count = self.shared.settings.offspring.map_or_else(
-            || (OFFSPRING / active.len().max(1)).clamp(1024, 8192),
-            NonZeroUsize::get,
-        );
+        let count = self
+            .shared
+            .settings
+            .offspring
+            .map_or_else(|| offspring_by_default(active.len()), NonZeroUsize::get);
         let devices = match devices {
             [] => None,
             devices => {

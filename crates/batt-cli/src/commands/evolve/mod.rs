@@ -90,7 +90,8 @@ pub struct EvolveArgs {
     #[arg(long)]
     report_tests: bool,
 
-    /// Where offspring run; auto uses devices if there are any and it is worth it
+    /// Where offspring run; auto uses GPUs if there are any, unless --generations plans fewer than
+    /// 500,000 runs
     #[arg(long, value_name = DeviceChoice::FORMS, default_value = "auto")]
     device: DeviceChoice,
 
