@@ -345,7 +345,12 @@ mod tests {
             format!("may have [default: {}]", grouped(limits.size)),
             format!("understood [default: {}M]", limits.memory >> 20),
         ];
+        let worth = format!("{} runs", grouped(batt::RUNS_WORTH_A_DEVICE));
         with_help(&mut Cli::command(), &mut |name, help| {
+            if matches!(name, "run" | "mega" | "evolve") {
+                let help: Vec<&str> = help.split_whitespace().collect();
+                assert!(help.join(" ").contains(&worth), "{name}: no {worth:?}");
+            }
             if matches!(name, "run" | "eval" | "mega" | "profile") {
                 for text in &texts {
                     assert!(help.contains(text), "{name}: no {text:?}");

@@ -25,6 +25,11 @@ use crate::timing::{Stage, StageTimes};
 /// The default number of offspring in a generation, over all islands.
 const OFFSPRING: usize = 1 << 17;
 
+/// Returns the default number of offspring of each of some islands in a generation.
+pub(crate) fn offspring_by_default(islands: usize) -> usize {
+    (OFFSPRING / islands.max(1)).clamp(1024, 8192)
+}
+
 /// The number of generations between two exchanges. An exchange copies the best programs between
 /// islands and solutions between tasks.
 const EXCHANGE_EVERY: u64 = 8;
@@ -306,10 +311,11 @@ impl<'t> Evolution<'t> {
             .collect();
         // Slow islands start first, so that none of them runs alone at the end.
         active.sort_by_key(|island| std::cmp::Reverse(island.took));
-        let count = self.shared.settings.offspring.map_or_else(
-            || (OFFSPRING / active.len().max(1)).clamp(1024, 8192),
-            NonZeroUsize::get,
-        );
+        let count = self
+            .shared
+            .settings
+            .offspring
+            .map_or_else(|| offspring_by_default(active.len()), NonZeroUsize::get);
         let devices = match devices {
             [] => None,
             devices => {

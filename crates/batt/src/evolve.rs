@@ -178,7 +178,7 @@ impl Evolve {
         listener(EvolveEvent::Started(setup.start().clone()));
         // Programs that a device cannot keep within the limits of evolution run on the CPU.
         let limits = Limits::default();
-        let mut devices = Devices::open(&self.device, setup.runs_at_once(), &limits, threads)?;
+        let mut devices = Devices::open(&self.device, setup.planned_runs(), &limits, threads)?;
         for note in devices.notes() {
             listener(EvolveEvent::Note(note.clone()));
         }

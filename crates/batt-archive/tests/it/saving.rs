@@ -238,7 +238,10 @@ fn programs_that_are_not_solvers_are_refused_and_nothing_is_saved() {
     let mut orphan = found(2, "a", score(0, 0, 1));
     orphan.parents = vec!["../../etc".into()];
     let error = archive.save(run, &[orphan], &BEST, None).unwrap_err();
-    assert!(error.to_string().contains("not a structural hash"), "{error}");
+    assert!(
+        error.to_string().contains("not a structural hash"),
+        "{error}"
+    );
     assert_eq!(archive.solver_count().unwrap(), 0);
 
     let (mut other, _) = Folder::new().archive();

@@ -1,7 +1,6 @@
 //! Measures evolution: on built-in puzzles whose solvers are held out, and on unknown tasks.
 
 use std::path::Path;
-use std::time::Duration;
 
 use anyhow::{Context, Result};
 use batt::archive::Archive;
@@ -24,6 +23,11 @@ pub fn held_out(args: &ReadmeArgs, figures: &mut Figures) -> Result<()> {
         .run(&control(), |_| ())?;
     let command = "batt evolve --generations N";
     figures.add("evolve: generations", args.generations, command);
+    let progress = &report.progress;
+    let seconds = progress.time().as_secs_f64();
+    figures.add("evolve: seconds", json!(seconds), command);
+    let offspring = progress.per_minute(progress.tally.offspring);
+    figures.add("evolve: distinct offspring a minute", offspring, command);
     figures.add(
         "evolve: tasks held out",
         report.progress.tasks.len(),
@@ -47,12 +51,12 @@ pub fn unknown_tasks(args: &ReadmeArgs, tasks: &Path, figures: &mut Figures) -> 
     let folder = TempDir::new().context("no temporary folder")?;
     let file = folder.path().join("batt.sqlite");
     let tasks = Tasks::load(tasks)?;
-    let time = Duration::from_secs(args.evaluation_seconds);
-    Evolve::new(&tasks)
+    let report = Evolve::new(&tasks)
         .solvers(&Solvers::load(&args.solvers, None)?)
         .archive(&file)
         .seed(0)
-        .run(&control().deadline_in(time), |_| ())?;
+        .generations(args.evaluation_generations)
+        .run(&control(), |_| ())?;
     let archive = Archive::open(&file)?;
     let candidates = Candidates::archived(&tasks, &archive)?;
     let fillers = Submission::fillers(&tasks);
@@ -61,12 +65,15 @@ pub fn unknown_tasks(args: &ReadmeArgs, tasks: &Path, figures: &mut Figures) -> 
     let draft = submission::parse("submission.json", text.as_bytes())?;
     let score = SubmissionScore::new(&draft, &tasks);
     let command = "batt evolve, submit, score";
-    figures.add("evaluation: seconds", args.evaluation_seconds, command);
-    figures.add("evaluation: tasks", tasks.len(), command);
-    figures.add(
-        "evaluation: tasks solved, two attempts",
-        score.solved(),
-        command,
-    );
+    for (name, count) in [
+        ("generations", args.evaluation_generations as usize),
+        ("tasks", tasks.len()),
+        ("tasks solved, two attempts", score.solved()),
+        ("outputs", score.outputs()),
+        ("outputs right, two attempts", score.right()),
+        ("right on demonstrations", report.solved().count()),
+    ] {
+        figures.add(format!("evaluation: {name}"), count, command);
+    }
     Ok(())
 }

@@ -7,8 +7,8 @@ use std::time::{Duration, Instant};
 
 use anyhow::Result;
 use batt::{
-    Batts, CompareOptions, Control, Devices, Dialect, Mega, RunOptions, Solvers, Tasks, bench,
-    card, conformance,
+    Batts, CompareOptions, Control, Devices, Dialect, Limits, Mega, RunOptions, Solvers, Tasks,
+    bench, card, conformance,
 };
 use batt_reference::Ratios;
 use clap::Args;
@@ -22,8 +22,7 @@ use crate::text::{grouped, note, print, table, table_text};
 /// Without options, the figures of the built-in puzzles. --solvers and --tasks (arc-dsl's
 /// solvers.py and ARC's training tasks) add those of real solvers, --against the comparison with
 /// Python, --evolve and --evaluation those of evolution, and --vectors those of the conformance
-/// vectors. Counts are the same on every machine, except for --evaluation. Times depend on the
-/// machine.
+/// vectors. Counts are the same on every machine. Times depend on the machine.
 #[derive(Args)]
 pub struct ReadmeArgs {
     /// Solver files, such as arc-dsl's solvers.py
@@ -54,9 +53,9 @@ pub struct ReadmeArgs {
     #[arg(long, value_name = "PATH", requires = "solvers")]
     evaluation: Option<PathBuf>,
 
-    /// With --evaluation, for this long
-    #[arg(long, value_name = "S", default_value_t = 168, requires = "evaluation")]
-    evaluation_seconds: u64,
+    /// With --evaluation, for this many generations
+    #[arg(long, value_name = "N", default_value_t = 13, requires = "evaluation")]
+    evaluation_generations: u64,
 
     /// A directory of conformance vectors
     #[arg(long, value_name = "DIR")]
@@ -98,6 +97,7 @@ pub fn main(args: &ReadmeArgs) -> Result<bool> {
     let mut figures = Figures::default();
     let mut good = true;
     sizes(&mut figures);
+    limits(&mut figures);
     let (solvers, tasks) = (Solvers::embedded(), Tasks::embedded());
     let time = Duration::from_secs_f64(args.seconds);
     of_solvers("built-in", &solvers, &tasks, time, &mut figures)?;
@@ -172,6 +172,15 @@ fn sizes(figures: &mut Figures) {
         without,
         "batt ops --device",
     );
+}
+
+/// Adds the limits of a run.
+fn limits(figures: &mut Figures) {
+    let limits = Limits::default();
+    let command = "batt run --help";
+    figures.add("limit: steps of a run", limits.steps, command);
+    figures.add("limit: elements of a value", limits.size, command);
+    figures.add("limit: MiB of values alive", limits.memory >> 20, command);
 }
 
 /// Measures solvers on their tasks, alone and merged.
