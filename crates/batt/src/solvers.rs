@@ -2,7 +2,7 @@
 
 use std::fmt;
 use std::path::Path;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use batt_arc::corpus;
 use batt_dsl::Dialect;
@@ -17,7 +17,8 @@ pub struct Solver(Arc<SolverParts>);
 
 struct SolverParts {
     program: Program,
-    compiled: Compiled,
+    /// Compiled when it runs for the first time: merging and checking do not need it.
+    compiled: OnceLock<Compiled>,
     roles: Vec<ParamRole>,
     source: Arc<SourceFile>,
 }
@@ -82,7 +83,8 @@ impl Solver {
 
     /// Returns the compiled program.
     pub(crate) fn compiled(&self) -> &Compiled {
-        &self.0.compiled
+        let compiled = &self.0.compiled;
+        compiled.get_or_init(|| Compiled::new(&self.0.program))
     }
 }
 
@@ -139,7 +141,7 @@ impl Solvers {
             solvers.extend(file.programs.iter().filter_map(|program| {
                 Some(Solver(Arc::new(SolverParts {
                     roles: ParamRole::of(program.params())?,
-                    compiled: Compiled::new(program),
+                    compiled: OnceLock::new(),
                     program: program.clone(),
                     source: Arc::clone(&source),
                 })))

@@ -135,7 +135,7 @@ pub fn main(args: &RunArgs, ui: &Ui) -> Result<Exit> {
         });
     }
     let without: Vec<&str> = report.without_task.iter().map(String::as_str).collect();
-    ui.mention("without a task here", &without);
+    ui.mention("without a task in --tasks", &without);
     let mut out: Box<dyn Write> = match args.output.is_some() && args.file().is_none() {
         true => Box::new(io::stderr().lock()),
         false => Box::new(stdout()),
