@@ -131,6 +131,36 @@ fn fmt_prints_checks_and_writes() {
 }
 
 #[test]
+fn a_file_without_solvers_is_not_formatted() {
+    let folder = Folder::new();
+    for text in ["{\"a\": 1}\n", "", "# notes\n"] {
+        folder.write("notes", text);
+        for mode in [&[][..], &["--write"], &["--check"]] {
+            let ended = folder.batt(&[&["fmt", "notes"], mode].concat());
+            let ended = ended.code(1).err("no solver in notes; it is left alone");
+            assert_eq!(ended.stdout, "");
+        }
+        assert_eq!(folder.read("notes"), text);
+    }
+}
+
+#[test]
+fn check_and_fmt_take_a_dialect() {
+    let folder = Folder::new();
+    folder.write("s.py", "def f(S, I, C):\n    return get_nth_t(S, 1)\n");
+    folder.batt(&["check", "s.py"]).code(0);
+    folder
+        .batt(&["check", "s.py", "--dialect", "arc-dsl"])
+        .code(1)
+        .out("'get_nth_t' is a name of the dialect tokpidjin");
+    folder.batt(&["fmt", "s.py"]).code(0);
+    folder
+        .batt(&["fmt", "s.py", "--dialect", "arc-dsl"])
+        .code(1)
+        .err("'get_nth_t' is a name of the dialect tokpidjin");
+}
+
+#[test]
 fn ops_explains() {
     batt(&["ops"])
         .code(0)
