@@ -337,3 +337,27 @@ fn ops_that_a_device_lacks() {
     assert!(all > 160);
     assert!(json["missing"].as_array().unwrap().len() < all as usize);
 }
+
+/// A terminal that does not know its size says that it has no columns.
+#[cfg(target_os = "linux")]
+#[test]
+fn tables_fit_a_terminal_of_unknown_size() {
+    let folder = Folder::with_tasks();
+    folder.write("s.py", "def solve_aa11(I):\n    return I\n");
+    let batt = env!("CARGO_BIN_EXE_batt");
+    let line = format!("{batt} run s.py --tasks tasks --color never");
+    let mut script = std::process::Command::new("script");
+    script
+        .args(["-qec", &format!("stty cols 0; {line}"), "/dev/null"])
+        .current_dir(folder.path("."))
+        .stdin(std::process::Stdio::null());
+    let Ok(output) = script.output() else {
+        eprintln!("skipped: there is no command `script` to make a terminal with");
+        return;
+    };
+    let text = String::from_utf8_lossy(&output.stdout);
+    assert!(
+        text.contains("solve_aa11  train[0]  4 of 4 cells wrong"),
+        "{text}"
+    );
+}
