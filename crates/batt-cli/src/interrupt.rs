@@ -3,7 +3,8 @@
 use std::sync::LazyLock;
 use std::sync::atomic::{AtomicU8, Ordering};
 
-use batt::Cancel;
+use batt::{Cancel, Control};
+use indicatif::ProgressBar;
 
 /// Asks long work to come to an end.
 static STOP: LazyLock<Cancel> = LazyLock::new(Cancel::new);
@@ -25,6 +26,17 @@ pub fn watch() {
 /// The token that long work looks at; cancelling it ends the work.
 pub fn stop() -> &'static Cancel {
     &STOP
+}
+
+/// Long work that a signal cancels.
+pub fn control() -> Control {
+    Control::new().with_cancel(STOP.clone())
+}
+
+/// Long work that a signal cancels and that moves a bar.
+pub fn control_with(bar: &ProgressBar) -> Control {
+    let bar = bar.clone();
+    control().on_progress(move |at| bar.set_position(at.done as u64))
 }
 
 /// Returns whether Ctrl-C was pressed or another signal came.

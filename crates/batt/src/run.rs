@@ -1,5 +1,6 @@
 //! Runs: solvers on tasks, compared with the known outputs.
 
+use std::collections::BTreeMap;
 use std::io::{self, Write};
 use std::num::NonZeroUsize;
 use std::time::{Duration, Instant};
@@ -10,6 +11,7 @@ use batt_engine::device::{DeviceOptions, DeviceReport};
 use batt_engine::{
     EvalOptions, JobResult, RunLine, RunPlan, RunScope, RunSummary, Values, Verdict, evaluate_on,
 };
+use serde_json::{Value as Json, json};
 
 use crate::control::Control;
 use crate::devices::{DeviceBug, Devices};
@@ -121,6 +123,28 @@ impl RunReport {
     /// Returns whether all planned runs are done.
     pub fn is_complete(&self) -> bool {
         self.summary.runs() == self.planned
+    }
+
+    /// The counts as one JSON object, without those of devices.
+    pub fn to_json(&self) -> Json {
+        let summary = &self.summary;
+        let ((solved, tasks), (right, pairs)) = (summary.tasks(), summary.pairs());
+        let foreign = self
+            .foreign()
+            .map(|(task, solver)| json!({"task": task.id, "solver": solver.name()}));
+        json!({
+            "runs": summary.runs(),
+            "planned": self.planned,
+            "tasks": tasks,
+            "tasks_solved": solved,
+            "pairs": pairs,
+            "pairs_right": right,
+            "kinds": summary.kinds().into_iter().collect::<BTreeMap<_, _>>(),
+            "also_solved": foreign.collect::<Vec<_>>(),
+            "without_task": self.without_task,
+            "threads": self.threads,
+            "seconds": self.time.as_secs_f64(),
+        })
     }
 
     /// Tasks solved by a solver named after another task, and that solver.

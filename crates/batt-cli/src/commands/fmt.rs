@@ -1,14 +1,14 @@
 //! `batt fmt`: solver files in canonical form.
 
 use std::io::Write;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use anyhow::Result;
 use batt::Solvers;
+use batt::files::replace;
 use clap::Args;
 
 use crate::cli::{DialectName, Exit};
-use crate::error::bad_file;
 use crate::ui::{Ui, say, stdout};
 
 /// Print solver files in canonical form
@@ -70,7 +70,8 @@ pub fn main(args: &FmtArgs, ui: &Ui) -> Result<Exit> {
             }
         } else if args.write {
             if text != old {
-                write_back(path, &text, ui)?;
+                replace(path, &text)?;
+                ui.note(format_args!("{} written", path.display()));
             }
         } else {
             write!(out, "{text}")?;
@@ -78,23 +79,4 @@ pub fn main(args: &FmtArgs, ui: &Ui) -> Result<Exit> {
     }
     out.flush()?;
     Ok(Exit::findings(found))
-}
-
-/// Replaces a file as a whole or not at all: a full disk must not destroy it.
-fn write_back(path: &Path, text: &str, ui: &Ui) -> Result<()> {
-    let mut name = path.file_name().unwrap_or_default().to_owned();
-    name.push(".batt-fmt");
-    let beside = path.with_file_name(name);
-    let failed = |error: std::io::Error| bad_file("write", path, &error);
-    let written = std::fs::write(&beside, text).and_then(|()| {
-        // The new file gets the permissions of the old one.
-        std::fs::set_permissions(&beside, std::fs::metadata(path)?.permissions())?;
-        std::fs::rename(&beside, path)
-    });
-    if written.is_err() {
-        let _ = std::fs::remove_file(&beside);
-    }
-    written.map_err(failed)?;
-    ui.note(format_args!("{} written", path.display()));
-    Ok(())
 }

@@ -144,6 +144,17 @@ fn a_file_without_solvers_is_not_formatted() {
     }
 }
 
+#[cfg(unix)]
+#[test]
+fn a_link_to_a_file_stays_a_link() {
+    let folder = Folder::new();
+    folder.write("real.py", "def f(I):\n    return hmirror(I)  # up\n");
+    std::os::unix::fs::symlink("real.py", folder.path("link.py")).unwrap();
+    folder.batt(&["fmt", "link.py", "--write"]).code(0);
+    assert!(folder.path("link.py").is_symlink());
+    assert!(folder.read("real.py").contains("O = hmirror(I)"));
+}
+
 #[test]
 fn check_and_fmt_take_a_dialect() {
     let folder = Folder::new();
