@@ -4,7 +4,8 @@
 use std::sync::LazyLock;
 use std::sync::atomic::{AtomicU8, Ordering};
 
-use batt::Cancel;
+use batt::{Cancel, Control};
+use indicatif::ProgressBar;
 
 /// The token that cancels long work.
 static STOP: LazyLock<Cancel> = LazyLock::new(Cancel::new);
@@ -26,6 +27,17 @@ pub fn watch() {
 /// Returns the token that cancels long work.
 pub fn stop() -> &'static Cancel {
     &STOP
+}
+
+/// Returns the control of long work that a signal cancels.
+pub fn control() -> Control {
+    Control::new().with_cancel(STOP.clone())
+}
+
+/// Returns the control of long work that a signal cancels and that moves a bar.
+pub fn control_with(bar: &ProgressBar) -> Control {
+    let bar = bar.clone();
+    control().on_progress(move |at| bar.set_position(at.done as u64))
 }
 
 /// Returns whether Ctrl-C was pressed or another signal arrived.

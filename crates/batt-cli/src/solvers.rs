@@ -4,7 +4,6 @@ use std::path::{Path, PathBuf};
 
 use anyhow::Result;
 use batt::card::DifferSet;
-use batt::files::check_not_read;
 use batt::{Batts, Diagnostic, Dialect, Program, Severity, Solvers, Tasks};
 
 use crate::error::advised;
@@ -56,29 +55,6 @@ pub fn open_tasks(path: &Path, ui: &Ui) -> Result<Tasks> {
         ui.note(format_args!("{path} left out: it is {}", skipped.holds));
     }
     Ok(tasks)
-}
-
-/// Refuses an output that is one of the files to read, or one of a folder of tasks: a typing error
-/// must not cost a file.
-pub fn check_output<'p>(
-    output: &'p Path,
-    read: impl IntoIterator<Item = &'p PathBuf>,
-    tasks: &'p Path,
-) -> Result<()> {
-    let read = read.into_iter().map(PathBuf::as_path);
-    let task_file = is_task_file(output, tasks).then_some(output);
-    Ok(check_not_read(
-        output,
-        read.chain([tasks]).chain(task_file),
-    )?)
-}
-
-/// Returns whether a file is there and is read with a folder of tasks.
-fn is_task_file(file: &Path, tasks: &Path) -> bool {
-    let (Ok(file), Ok(tasks)) = (file.canonicalize(), tasks.canonicalize()) else {
-        return false;
-    };
-    file.starts_with(tasks) && file.extension().is_some_and(|e| e == "json")
 }
 
 /// Loads differs and prints what is wrong with their files. Returns the built-in ones and these,

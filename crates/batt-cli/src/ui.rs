@@ -243,6 +243,10 @@ pub fn table(header: &[&str], numbers: &[usize]) -> Table {
     table
         .load_style(presets::NOTHING)
         .set_content_arrangement(ContentArrangement::Dynamic);
+    // A terminal that does not know its size says 0.
+    if table.width() == Some(0) {
+        table.set_width(100);
+    }
     if !header.is_empty() {
         table.set_header(header.iter().copied());
     }

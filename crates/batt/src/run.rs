@@ -1,5 +1,6 @@
 //! Runs solvers on tasks and compares the results with the known outputs.
 
+use std::collections::BTreeMap;
 use std::io::{self, Write};
 use std::num::NonZeroUsize;
 use std::time::{Duration, Instant};
@@ -11,6 +12,7 @@ use batt_engine::{
     EvalOptions, FailureRecord, JobResult, RunLine, RunPlan, RunScope, RunSummary, Values, Verdict,
     evaluate_on, output_grid,
 };
+use serde_json::{Value as Json, json};
 
 use crate::control::Control;
 use crate::devices::{DeviceBug, Devices};
@@ -135,6 +137,28 @@ impl RunReport {
     /// Returns whether all planned runs are done.
     pub fn is_complete(&self) -> bool {
         self.summary.runs() == self.planned
+    }
+
+    /// Returns the counts as one JSON object, without those of devices.
+    pub fn to_json(&self) -> Json {
+        let summary = &self.summary;
+        let ((solved, tasks), (right, pairs)) = (summary.tasks(), summary.pairs());
+        let foreign = self
+            .foreign()
+            .map(|(task, solver)| json!({"task": task.id, "solver": solver.name()}));
+        json!({
+            "runs": summary.runs(),
+            "planned": self.planned,
+            "tasks": tasks,
+            "tasks_solved": solved,
+            "pairs": pairs,
+            "pairs_right": right,
+            "kinds": summary.kinds().into_iter().collect::<BTreeMap<_, _>>(),
+            "also_solved": foreign.collect::<Vec<_>>(),
+            "without_task": self.without_task,
+            "threads": self.threads,
+            "seconds": self.time.as_secs_f64(),
+        })
     }
 
     /// Returns the tasks solved by a solver named after another task, each with that solver.

@@ -9,7 +9,7 @@ use batt::{Diagnostic, Severity, Solvers};
 use clap::Args;
 use serde_json::{Value as Json, json};
 
-use crate::cli::Exit;
+use crate::cli::{DialectName, Exit};
 use crate::ui::{Ui, counted, stdout};
 
 /// Check solver files without running them
@@ -39,6 +39,10 @@ pub struct CheckArgs {
     /// Also exit with 1 for warnings
     #[arg(long)]
     strict: bool,
+
+    /// Which library the solvers are written for
+    #[arg(long, value_name = "NAME", default_value = "auto")]
+    dialect: DialectName,
 }
 
 /// Runs the command.
@@ -50,7 +54,7 @@ pub fn main(args: &CheckArgs, ui: &Ui) -> Result<Exit> {
     };
     let mut out = stdout();
     let mut counts: BTreeMap<Severity, usize> = BTreeMap::new();
-    let solvers = Solvers::load(&args.files, None)?;
+    let solvers = Solvers::load(&args.files, args.dialect.dialect())?;
     for found in &solvers.check() {
         *counts.entry(found.severity).or_default() += 1;
         if args.json && found.severity >= least {

@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use anyhow::Result;
 use batt::render::{Panel, layout};
-use batt::{Control, Devices, RunOptions, RunResult, Solvers, Task, Tasks, Values, micros, run};
+use batt::{Devices, RunOptions, RunResult, Solvers, Task, Tasks, Values, micros, run};
 use clap::Args;
 use serde_json::json;
 
@@ -85,7 +85,7 @@ fn runs(
         values,
         ..RunOptions::default()
     };
-    let control = Control::new().with_cancel(interrupt::stop().clone());
+    let control = interrupt::control();
     Ok(run(
         solvers,
         tasks,

@@ -5,10 +5,10 @@ use std::path::PathBuf;
 
 use anyhow::Result;
 use batt::Solvers;
+use batt::files::replace;
 use clap::Args;
 
-use crate::cli::Exit;
-use crate::files::replace;
+use crate::cli::{DialectName, Exit};
 use crate::ui::{Ui, say, stdout};
 
 /// Print solver files in canonical form
@@ -34,6 +34,10 @@ pub struct FmtArgs {
     /// Rewrite the files; comments are lost
     #[arg(long)]
     write: bool,
+
+    /// Which library the solvers are written for
+    #[arg(long, value_name = "NAME", default_value = "auto")]
+    dialect: DialectName,
 }
 
 /// Runs the command.
@@ -41,13 +45,20 @@ pub fn main(args: &FmtArgs, ui: &Ui) -> Result<Exit> {
     let mut out = stdout();
     let mut found = false;
     for path in &args.files {
-        let solvers = Solvers::load([path], None)?;
+        let solvers = Solvers::load([path], args.dialect.dialect())?;
         if !solvers.is_clean() {
             // The canonical form would drop the functions that did not load.
             for error in solvers.diagnostics().filter(|found| found.is_error()) {
                 say(ui.diagnostic(error, ui.err_color()));
             }
             ui.warn(format_args!("{} is not changed", path.display()));
+            found = true;
+            continue;
+        }
+        if solvers.files()[0].programs.is_empty() {
+            // It may be something else altogether, of which nothing would remain.
+            let path = path.display();
+            ui.warn(format_args!("no solver in {path}; it is left alone"));
             found = true;
             continue;
         }

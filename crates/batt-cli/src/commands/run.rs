@@ -5,15 +5,16 @@ use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
 
 use anyhow::Result;
-use batt::{Control, RunReport, RunResult, RunScope, Values, run, run_count};
+use batt::files::check_output;
+use batt::{RunReport, RunResult, RunScope, Values, run, run_count};
 use clap::Args;
-use serde_json::{Map, Value as Json, json};
+use serde_json::json;
 
 use crate::cli::{Exit, Jobs, RunOptions};
 use crate::device::{self, DeviceFlags, report_bug};
 use crate::error::bad_file;
 use crate::interrupt;
-use crate::solvers::{check_output, open_solvers, open_tasks};
+use crate::solvers::{open_solvers, open_tasks};
 use crate::ui::{Ui, counted, grouped, name, rate, rest, stdout, table, table_text};
 
 /// Run solvers on tasks and compare with the known outputs
@@ -95,12 +96,8 @@ pub fn main(args: &RunArgs, ui: &Ui) -> Result<Exit> {
         .open(runs, &options.limits, options.threads, ui)?;
 
     interrupt::watch();
-    let stop = interrupt::stop();
     let bar = ui.progress(runs, "running");
-    let control = Control::new().with_cancel(stop.clone()).on_progress({
-        let bar = bar.clone();
-        move |at| bar.set_position(at.done as u64)
-    });
+    let control = interrupt::control_with(&bar);
     let listed = if args.verbose { usize::MAX } else { LISTED };
     let mut failures: Vec<[String; 3]> = Vec::new();
     let mut write_error = None;
@@ -117,7 +114,7 @@ pub fn main(args: &RunArgs, ui: &Ui) -> Result<Exit> {
             {
                 // The remaining lines could not be written either.
                 write_error = Some(error);
-                stop.cancel();
+                interrupt::stop().cancel();
             }
             // Most runs of an all-pairs run fail, so failures are not listed.
             if !args.all_pairs && failures.len() < listed {
@@ -141,7 +138,11 @@ pub fn main(args: &RunArgs, ui: &Ui) -> Result<Exit> {
         false => Box::new(stdout()),
     };
     match args.json {
-        true => writeln!(out, "{}", to_json(&report))?,
+        true => {
+            let mut json = report.to_json();
+            json["device"] = json!(report.device.as_ref().map(device::to_json));
+            writeln!(out, "{json}")?;
+        }
         false => write_report(&mut out, &report, &failures, listed, args.all_pairs)?,
     }
     out.flush()?;
@@ -238,32 +239,4 @@ fn write_report(
         write!(out, " (interrupted after {done} of {planned} runs)")?;
     }
     writeln!(out)
-}
-
-/// The report for programs.
-fn to_json(report: &RunReport) -> Json {
-    let summary = &report.summary;
-    let ((solved, tasks), (right, pairs)) = (summary.tasks(), summary.pairs());
-    let kinds: Map<String, Json> = summary
-        .kinds()
-        .into_iter()
-        .map(|(kind, n)| (kind.to_owned(), json!(n)))
-        .collect();
-    let foreign = report
-        .foreign()
-        .map(|(task, solver)| json!({"task": task.id, "solver": solver.name()}));
-    json!({
-        "runs": summary.runs(),
-        "planned": report.planned,
-        "tasks": tasks,
-        "tasks_solved": solved,
-        "pairs": pairs,
-        "pairs_right": right,
-        "kinds": kinds,
-        "also_solved": foreign.collect::<Vec<_>>(),
-        "without_task": report.without_task,
-        "device": report.device.as_ref().map(device::to_json),
-        "threads": report.threads,
-        "seconds": report.time.as_secs_f64(),
-    })
 }

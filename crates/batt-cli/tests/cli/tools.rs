@@ -131,6 +131,47 @@ fn fmt_prints_checks_and_writes() {
 }
 
 #[test]
+fn a_file_without_solvers_is_not_formatted() {
+    let folder = Folder::new();
+    for text in ["{\"a\": 1}\n", "", "# notes\n"] {
+        folder.write("notes", text);
+        for mode in [&[][..], &["--write"], &["--check"]] {
+            let ended = folder.batt(&[&["fmt", "notes"], mode].concat());
+            let ended = ended.code(1).err("no solver in notes; it is left alone");
+            assert_eq!(ended.stdout, "");
+        }
+        assert_eq!(folder.read("notes"), text);
+    }
+}
+
+#[cfg(unix)]
+#[test]
+fn a_link_to_a_file_stays_a_link() {
+    let folder = Folder::new();
+    folder.write("real.py", "def f(I):\n    return hmirror(I)  # up\n");
+    std::os::unix::fs::symlink("real.py", folder.path("link.py")).unwrap();
+    folder.batt(&["fmt", "link.py", "--write"]).code(0);
+    assert!(folder.path("link.py").is_symlink());
+    assert!(folder.read("real.py").contains("O = hmirror(I)"));
+}
+
+#[test]
+fn check_and_fmt_take_a_dialect() {
+    let folder = Folder::new();
+    folder.write("s.py", "def f(S, I, C):\n    return get_nth_t(S, 1)\n");
+    folder.batt(&["check", "s.py"]).code(0);
+    folder
+        .batt(&["check", "s.py", "--dialect", "arc-dsl"])
+        .code(1)
+        .out("'get_nth_t' is a name of the dialect tokpidjin");
+    folder.batt(&["fmt", "s.py"]).code(0);
+    folder
+        .batt(&["fmt", "s.py", "--dialect", "arc-dsl"])
+        .code(1)
+        .err("'get_nth_t' is a name of the dialect tokpidjin");
+}
+
+#[test]
 fn ops_explains() {
     batt(&["ops"])
         .code(0)
@@ -306,4 +347,28 @@ fn ops_that_a_device_lacks() {
     let all = json["primitives"].as_u64().unwrap();
     assert!(all > 160);
     assert!(json["missing"].as_array().unwrap().len() < all as usize);
+}
+
+/// A terminal that does not know its size says that it has no columns.
+#[cfg(target_os = "linux")]
+#[test]
+fn tables_fit_a_terminal_of_unknown_size() {
+    let folder = Folder::with_tasks();
+    folder.write("s.py", "def solve_aa11(I):\n    return I\n");
+    let batt = env!("CARGO_BIN_EXE_batt");
+    let line = format!("{batt} run s.py --tasks tasks --color never");
+    let mut script = std::process::Command::new("script");
+    script
+        .args(["-qec", &format!("stty cols 0; {line}"), "/dev/null"])
+        .current_dir(folder.path("."))
+        .stdin(std::process::Stdio::null());
+    let Ok(output) = script.output() else {
+        eprintln!("skipped: there is no command `script` to make a terminal with");
+        return;
+    };
+    let text = String::from_utf8_lossy(&output.stdout);
+    assert!(
+        text.contains("solve_aa11  train[0]  4 of 4 cells wrong"),
+        "{text}"
+    );
 }

@@ -4,8 +4,8 @@ use std::io::Write;
 use std::path::{Path, PathBuf};
 
 use anyhow::Result;
+use batt::Tasks;
 use batt::archive::{Archive, Import, OriginalSkips};
-use batt::{Control, Tasks};
 use clap::{ArgGroup, Args};
 use serde_json::json;
 
@@ -80,10 +80,7 @@ pub fn main(args: &ImportArgs, path: &Path, ui: &Ui) -> Result<Exit> {
     let mut archive = Archive::open(path).map_err(batt::Error::from)?;
     interrupt::watch();
     let bar = ui.progress(import.len(), "trying");
-    let shown = bar.clone();
-    let control = Control::new()
-        .with_cancel(interrupt::stop().clone())
-        .on_progress(move |at| shown.set_position(at.done as u64));
+    let control = interrupt::control_with(&bar);
     let report = import.run(&mut archive, &control)?;
     bar.finish_and_clear();
     let mut out = stdout();

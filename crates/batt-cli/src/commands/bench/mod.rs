@@ -8,7 +8,7 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use anyhow::Result;
-use batt::{CompareOptions, Control, DeviceChoice, Devices, Limits, Solvers, Tasks, bench};
+use batt::{CompareOptions, DeviceChoice, Devices, Limits, Solvers, Tasks, bench};
 use clap::Args;
 use serde_json::json;
 
@@ -86,10 +86,6 @@ pub fn main(args: &BenchArgs, ui: &Ui) -> Result<Exit> {
     }
 }
 
-fn control() -> Control {
-    Control::new().with_cancel(interrupt::stop().clone())
-}
-
 /// Measures on cores and, if requested, on a device. Returns whether results differ.
 fn throughput(args: &BenchArgs, ui: &Ui) -> Result<bool> {
     let solvers = match &args.solvers[..] {
@@ -108,7 +104,7 @@ fn throughput(args: &BenchArgs, ui: &Ui) -> Result<bool> {
     devices.notes().iter().for_each(|note| ui.note(note));
     // One core and all cores get half of the time each.
     let time = Duration::from_secs_f64(args.seconds.unwrap_or(4.0) / 2.0);
-    let cores = bench::throughput(&solvers, &tasks, time, &control())?;
+    let cores = bench::throughput(&solvers, &tasks, time, &interrupt::control())?;
     let on_device = match &args.device {
         None => None,
         Some(_) => Some(bench::device_throughput(
@@ -116,7 +112,7 @@ fn throughput(args: &BenchArgs, ui: &Ui) -> Result<bool> {
             &tasks,
             &mut devices,
             &limits,
-            &control(),
+            &interrupt::control(),
         )?),
     };
     let mut out = stdout();
@@ -145,7 +141,7 @@ fn against(args: &BenchArgs, ui: &Ui) -> Result<bool> {
     };
     let bar = ui.progress(0, "comparing");
     let shown = bar.clone();
-    let control = control().on_progress(move |at| {
+    let control = interrupt::control().on_progress(move |at| {
         shown.set_length(at.total as u64);
         shown.set_position(at.done as u64);
     });

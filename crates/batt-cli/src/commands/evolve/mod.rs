@@ -12,7 +12,7 @@ use std::time::{Duration, Instant};
 use anyhow::Result;
 use batt::archive::Retention;
 use batt::evolve::{Evolve, EvolveEvent, EvolveOptions, EvolveStart, HoldOut, Weights};
-use batt::{Control, DeviceChoice, Solvers, Tasks};
+use batt::{DeviceChoice, Solvers, Tasks};
 use clap::Args;
 
 use self::report::Report;
@@ -221,7 +221,7 @@ pub fn main(args: &EvolveArgs, ui: &Ui) -> Result<Exit> {
     let deadline = args.deadline();
     let evolve = args.evolve(ui)?;
     interrupt::watch();
-    let mut control = Control::new().with_cancel(interrupt::stop().clone());
+    let mut control = interrupt::control();
     if let Some(deadline) = deadline {
         control = control.deadline(deadline);
     }

@@ -8,8 +8,9 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use anyhow::Result;
+use batt::files::check_output;
 use batt::mega::{Detail, Existing};
-use batt::{Control, Limits, Mega, OnError};
+use batt::{Limits, Mega, OnError};
 use clap::{Args, ValueEnum};
 
 use self::summary::Report;
@@ -19,7 +20,7 @@ use crate::device::{self, DeviceFlags, report_bug};
 use crate::error::advised;
 use crate::interrupt;
 use crate::numbers;
-use crate::solvers::{check_output, open_tasks};
+use crate::solvers::open_tasks;
 use crate::ui::{Ui, counted, grouped, rate, stdout};
 
 /// Run batts on every sample of every task
@@ -219,12 +220,7 @@ pub fn main(args: &MegaArgs, ui: &Ui) -> Result<Exit> {
     interrupt::watch();
     let bar = ui.progress(run.planned(), "running");
     bar.set_position(run.resumed() as u64);
-    let control = Control::new()
-        .with_cancel(interrupt::stop().clone())
-        .on_progress({
-            let bar = bar.clone();
-            move |at| bar.set_position(at.done as u64)
-        });
+    let control = interrupt::control_with(&bar);
     let summary = run.finish(&mut devices, &control);
     bar.finish_and_clear();
     let summary = summary?;

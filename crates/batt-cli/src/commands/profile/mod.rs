@@ -9,8 +9,9 @@ use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};
 
 use anyhow::Result;
+use batt::files::check_output;
 use batt::profile::{ProfileOptions, profile, profile_on, sample_count};
-use batt::{Control, DeviceChoice, Devices};
+use batt::{DeviceChoice, Devices};
 use clap::Args;
 
 use self::device::DeviceProfile;
@@ -18,7 +19,7 @@ use self::report::Report;
 use crate::cli::{Exit, RunOptions};
 use crate::error::{advised, bad_file};
 use crate::numbers;
-use crate::solvers::{check_output, open_tasks};
+use crate::solvers::open_tasks;
 use crate::ui::{Ui, counted, grouped, stdout};
 use crate::{batts, interrupt};
 
@@ -123,12 +124,7 @@ pub fn main(args: &ProfileArgs, ui: &Ui) -> Result<Exit> {
     let devices = args.open_devices(&options, samples, ui)?;
     interrupt::watch();
     let bar = ui.progress(sample_count(&tasks, &options), "profiling");
-    let control = Control::new()
-        .with_cancel(interrupt::stop().clone())
-        .on_progress({
-            let bar = bar.clone();
-            move |at| bar.set_position(at.done as u64)
-        });
+    let control = interrupt::control_with(&bar);
     let mut out = stdout();
     if let Some(mut devices) = devices {
         let report = profile_on(batt, &tasks, &options, &mut devices, &control);

@@ -9,7 +9,7 @@ use std::path::PathBuf;
 use anyhow::Result;
 use batt::archive::{Archive, ArchiveError};
 use batt::submission::{AnswerSummary, Candidates, Submission, SubmissionFile};
-use batt::{Control, Error, Tasks};
+use batt::{Error, Tasks};
 use clap::Args;
 use serde_json::json;
 
@@ -115,10 +115,7 @@ fn submit(args: &SubmitArgs, tasks: &Tasks, ui: &Ui) -> Result<Exit> {
     let first = kept(args, tasks, ui).unwrap_or(fillers);
     let mut file = SubmissionFile::create(&args.output, first.clone())?;
     let bar = ui.progress(candidates.tasks(), "answering");
-    let shown = bar.clone();
-    let control = Control::new()
-        .with_cancel(interrupt::stop().clone())
-        .on_progress(move |at| shown.set_position(at.done as u64));
+    let control = interrupt::control_with(&bar);
     let mut saved = Ok(());
     let (submission, summary) =
         candidates.answer(first, args.jobs.threads(ui), &control, |submission| {
