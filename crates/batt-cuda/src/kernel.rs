@@ -9,7 +9,7 @@ use batt_engine::device::DeviceError;
 use crate::arch::{Arch, Version};
 use crate::cache::{Cache, Key};
 use crate::nvrtc::{Compilation, Image, Nvrtc, NvrtcOptions, Places};
-use crate::source::{Source, VM};
+use crate::source::Source;
 
 /// Gets kernels: from the cache, otherwise from the compiler.
 #[derive(Clone, Debug)]
