@@ -17,6 +17,7 @@ mod mega;
 mod memory;
 mod mutants;
 mod options;
+mod prepare;
 mod readme;
 mod soak;
 mod targets;
@@ -59,6 +60,7 @@ enum Command {
     Host(host::HostArgs),
     Tokpidjin(tokpidjin::TokpidjinArgs),
     Mutants(mutants::MutantsArgs),
+    Prepare(prepare::PrepareArgs),
 }
 
 fn main() -> ExitCode {
@@ -101,6 +103,7 @@ fn dispatch(command: Command) -> Result<bool> {
         Command::Host(args) => host::main(&args),
         Command::Tokpidjin(args) => tokpidjin::main(&args),
         Command::Mutants(args) => mutants::main(&args),
+        Command::Prepare(args) => prepare::main(&args),
     }
 }
 

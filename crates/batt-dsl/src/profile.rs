@@ -86,20 +86,6 @@ impl OpTimes {
         }
         self.histogram[bucket] += 1;
     }
-
-    /// Adds the times of another workspace.
-    pub fn add(&mut self, other: &OpTimes) {
-        self.calls += other.calls;
-        self.total += other.total;
-        self.own += other.own;
-        self.bytes += other.bytes;
-        if self.histogram.len() < other.histogram.len() {
-            self.histogram.resize(other.histogram.len(), 0);
-        }
-        for (mine, theirs) in self.histogram.iter_mut().zip(&other.histogram) {
-            *mine += theirs;
-        }
-    }
 }
 
 impl Profile {

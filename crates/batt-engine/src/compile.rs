@@ -37,21 +37,6 @@ impl Compiled {
     pub fn roles(&self) -> Option<&[ParamRole]> {
         self.roles.as_deref()
     }
-
-    /// Returns the number of inputs.
-    pub fn params(&self) -> usize {
-        self.steps.params
-    }
-
-    /// Returns the number of steps.
-    pub fn len(&self) -> usize {
-        self.steps.instructions.len()
-    }
-
-    /// Returns whether the program has no steps: it returns an input or a constant.
-    pub fn is_empty(&self) -> bool {
-        self.steps.instructions.is_empty()
-    }
 }
 
 /// The operands of a program.

@@ -310,38 +310,4 @@ mod tests {
         assert_eq!(found.cost_of_call(), Duration::ZERO);
         assert_eq!(found.counting, None);
     }
-
-    /// Counting costs about a nanosecond a step, under 2 % of the usual steps of batts. This also
-    /// measures and prints the worst case, steps that do next to nothing. Needs an optimised build:
-    /// `cargo test --release -p batt-engine counting -- --ignored --nocapture`.
-    #[test]
-    #[ignore = "a measurement"]
-    fn counting_is_nearly_free() {
-        let input = Grid::from_rows(&[[1, 2, 0], [3, 4, 0], [0, 0, 5]]).unwrap();
-        let cheap = [
-            "identity(I)",
-            "height(I)",
-            "hmirror(I)",
-            "astuple(ONE, TWO)",
-        ];
-        let usual = [
-            "palette(I)",
-            "objects(I, T, F, F)",
-            "rot90(I)",
-            "ofcolor(I, ONE)",
-        ];
-        for (name, steps) in [("cheap", cheap), ("usual", usual)] {
-            let batt = batt(&steps.repeat(200));
-            let mut ratios: Vec<f64> = (0..9)
-                .filter_map(|_| profile_of(&batt, &input, 500).counting)
-                .collect();
-            ratios.sort_by(f64::total_cmp);
-            let time = profile_of(&batt, &input, 100).plain / 100 / 800;
-            println!(
-                "{name} steps, {time:?} each: with counting {:.4} times as long ({:.4} to {:.4})",
-                ratios[4], ratios[0], ratios[8]
-            );
-            assert!(name == "cheap" || ratios[4] < 1.02, "{name}: {ratios:?}");
-        }
-    }
 }

@@ -1,12 +1,14 @@
 //! Test support that several crates and the fuzz targets share. Only tests depend on this crate,
 //! and the command if it is built with the feature `emulated`.
 //!
+//! - [`command`]: commands run in a temporary folder
 //! - [`generate`]: random programs and grids, decoded from bytes
 //! - [`oracle`]: properties that hold for every program on every grid
 //! - [`forms`]: properties of primitives on values built in different ways
 //! - [`Faulty`]: a device that fails on request
 //! - [`plumbing`]: checks of the host side of a device
 
+pub mod command;
 mod faulty;
 pub mod forms;
 pub mod generate;

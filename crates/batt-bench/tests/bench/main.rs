@@ -3,6 +3,7 @@
 #[cfg(feature = "emulated")]
 mod device;
 mod mega;
+mod prepare;
 mod python;
 mod readme;
 mod support;
