@@ -78,6 +78,12 @@ pub enum ArchiveError {
         /// The file.
         path: PathBuf,
     },
+    /// No memory for what was to be done.
+    #[error("{}: out of memory", .path.display())]
+    OutOfMemory {
+        /// The file.
+        path: PathBuf,
+    },
     /// The file may be read and not written.
     #[error("{}: the archive cannot be written", .path.display())]
     ReadOnly {
@@ -155,6 +161,9 @@ impl ArchiveError {
             ArchiveError::DiskFull { .. } => {
                 "make room on the disk and go on; `batt archive gc` makes an archive smaller"
             }
+            ArchiveError::OutOfMemory { .. } => {
+                "free some memory, or raise its limit (`ulimit -v`)"
+            }
             ArchiveError::ReadOnly { .. } => {
                 "check the permissions of the file and its folder, or copy it"
             }
@@ -181,8 +190,8 @@ impl ArchiveError {
     pub(crate) fn after(waited: Duration, path: &Path, source: rusqlite::Error) -> ArchiveError {
         let path = path.to_owned();
         let rusqlite::Error::SqliteFailure(failure, message) = &source else {
-            // A column that holds something else than we wrote.
             return match source {
+                // A column that holds something else than we wrote.
                 rusqlite::Error::InvalidColumnType(..)
                 | rusqlite::Error::FromSqlConversionFailure(..)
                 | rusqlite::Error::IntegralValueOutOfRange(..)
@@ -190,6 +199,10 @@ impl ArchiveError {
                     path,
                     what: source.to_string(),
                 },
+                // The tables are not those of the schema. The query is always the same, and long.
+                rusqlite::Error::SqlInputError { msg, .. } => {
+                    ArchiveError::Damaged { path, what: msg }
+                }
                 source => ArchiveError::Sqlite { path, source },
             };
         };
@@ -202,6 +215,11 @@ impl ArchiveError {
             _ if failure.extended_code == ffi::SQLITE_IOERR_SHMSIZE => {
                 ArchiveError::DiskFull { path }
             }
+            // Some of these have the path for a message.
+            ErrorCode::OutOfMemory => ArchiveError::OutOfMemory { path },
+            _ if failure.extended_code == ffi::SQLITE_IOERR_NOMEM => {
+                ArchiveError::OutOfMemory { path }
+            }
             ErrorCode::ReadOnly => ArchiveError::ReadOnly { path },
             ErrorCode::NotADatabase => ArchiveError::NotAnArchive {
                 path,
@@ -212,6 +230,23 @@ impl ArchiveError {
                 what: message.clone().unwrap_or_else(|| failure.to_string()),
             },
             _ => ArchiveError::Sqlite { path, source },
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// For a file that it has no memory to open SQLite's only message is the path.
+    #[test]
+    fn out_of_memory_is_said_in_words() {
+        let path = Path::new("a.sqlite");
+        for code in [ffi::SQLITE_NOMEM, ffi::SQLITE_IOERR_NOMEM] {
+            let failure =
+                rusqlite::Error::SqliteFailure(ffi::Error::new(code), Some("a.sqlite".into()));
+            let error = ArchiveError::of(path, failure);
+            assert_eq!(error.to_string(), "a.sqlite: out of memory");
         }
     }
 }

@@ -15,6 +15,7 @@ mod draw;
 mod duration;
 mod error;
 mod interrupt;
+mod memory;
 mod solvers;
 mod submissions;
 mod ui;
@@ -24,25 +25,28 @@ use std::process::ExitCode;
 use std::thread;
 
 use batt::files;
-use mimalloc::MiMalloc;
+use memory::Allocator;
 
-/// Evolution makes and drops megabytes of graphs on every core at once. The system's allocator
-/// returns them to the system each time.
 #[global_allocator]
-static ALLOCATOR: MiMalloc = MiMalloc;
+static ALLOCATOR: Allocator = Allocator;
 
 /// Values and calls of a program may nest a thousand deep, and so do printing and dropping them.
 /// The main thread's stack is small on some systems.
 const STACK: usize = 32 << 20;
 
 fn main() -> ExitCode {
+    memory::watch_threads();
     let thread = thread::Builder::new().stack_size(STACK).spawn(cli::main);
     match thread.map(|thread| thread.join()) {
         Ok(Ok(code)) => code,
         // The panic has been reported already. It is our bug, and an error to the caller.
         Ok(Err(_)) => ExitCode::from(2),
         Err(error) => {
-            eprintln!("error: cannot start a thread: {error}");
+            ui::say(format_args!(
+                "error: cannot start a thread: {}\n\
+                 hint: raise the limits of memory and processes (`ulimit -v`, `ulimit -u`)",
+                error::reason(&error)
+            ));
             ExitCode::from(2)
         }
     }

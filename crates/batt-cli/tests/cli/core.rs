@@ -282,8 +282,15 @@ fn too_little_memory_ends_the_command() {
     let args = ["mega", "batt.py", "--tasks", "tasks", "-j", "16"];
     // Enough memory for the data, but not for the stacks of 16 threads.
     limited(&folder, "ulimit -v 200000;", &args, None).code(0);
-    for kilobytes in [20_000, 60_000, 100_000, 150_000] {
+    // With less the system cannot load the program.
+    for kilobytes in (30_000..200_000).step_by(7_000) {
         let ended = limited(&folder, &format!("ulimit -v {kilobytes};"), &args, None);
+        let is_clear = match ended.code {
+            Some(0) => true,
+            Some(2) => ended.stderr.contains("error: ") && ended.stderr.contains("hint: "),
+            _ => false,
+        };
+        assert!(is_clear, "{kilobytes}: {:?} {}", ended.code, ended.stderr);
         assert!(!ended.stderr.contains("panicked"), "{}", ended.stderr);
     }
 }
