@@ -12,7 +12,7 @@ use crate::commands::{
     archive, bench, card, check, completions, conformance, demo, device, eval, evolve, extract,
     fmt, kaggle, mega, ops, profile, run, score, submit,
 };
-use crate::ui::{ColorWhen, Ui};
+use crate::ui::{ColorWhen, Ui, escaped};
 use crate::{error, interrupt};
 
 /// Run ARC puzzle programs exactly like Python, only faster.
@@ -114,7 +114,7 @@ pub fn main() -> ExitCode {
             let result = dispatch(cli.command, &ui);
             (ui, result)
         }
-        Err(message) if message.use_stderr() => message.exit(),
+        Err(message) if message.use_stderr() => escaped_message(message).exit(),
         // Help and versions are output: that they cannot be written is an error like any other.
         Err(help) => {
             let written = help.print().and_then(|()| io::stdout().flush());
@@ -130,6 +130,17 @@ pub fn main() -> ExitCode {
             ui.report(&error);
             ExitCode::from(2)
         }
+    }
+}
+
+/// Returns the error about the command line with the control characters of its arguments escaped:
+/// that of the escaped command line, if it is the same.
+fn escaped_message(message: clap::Error) -> clap::Error {
+    let args = std::env::args_os();
+    let args = args.map(|arg| escaped(&arg.to_string_lossy(), &[]).into_owned());
+    match Cli::try_parse_from(args) {
+        Err(escaped) if escaped.kind() == message.kind() => escaped,
+        _ => message,
     }
 }
 

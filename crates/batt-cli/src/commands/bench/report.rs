@@ -8,7 +8,7 @@ use serde_json::{Value as Json, json};
 use batt::bench::{DeviceThroughput, Throughput};
 use batt::{Comparison, SolverTimes};
 
-use crate::ui::{BAD, GOOD, STRONG, Ui, counted, grouped, table, table_text};
+use crate::ui::{BAD, GOOD, STRONG, Ui, counted, grouped, shown, table, table_text};
 
 /// The solver that takes nine tenths of Python's time.
 const HEAVY: &str = "a64e4611";
@@ -89,7 +89,7 @@ pub fn write(out: &mut impl Write, comparison: &Comparison, ui: &Ui) -> Result<(
     writeln!(
         out,
         "against {} ({}), one core each, {} solvers{}",
-        comparison.python.display(),
+        shown(&comparison.python),
         comparison.version,
         comparison.solvers.len(),
         if comparison.interrupted {

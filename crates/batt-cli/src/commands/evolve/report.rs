@@ -8,7 +8,7 @@ use serde_json::{Value as Json, json};
 use super::EvolveArgs;
 use super::view::{clock, on_devices};
 use crate::interrupt;
-use crate::ui::{GOOD, Ui, counted, grouped, name, rest, table, table_text};
+use crate::ui::{GOOD, Ui, counted, grouped, name, rest, shown, table, table_text};
 
 /// Tasks listed without `--verbose`.
 const LISTED: usize = 50;
@@ -152,7 +152,7 @@ impl Report<'_> {
         let Some(path) = &progress.archive else {
             return Ok(());
         };
-        let path = path.display();
+        let path = shown(path);
         let saved = counted(progress.saved, "new solver");
         writeln!(out, "saved {saved} in {path}")?;
         if progress.not_storable > 0 {
@@ -161,7 +161,7 @@ impl Report<'_> {
         }
         writeln!(out, "\nnext: batt archive top --archive {path}")?;
         if let Some(tasks) = &self.args.tasks {
-            let tasks = tasks.display();
+            let tasks = shown(tasks);
             let submit = "batt submit --tasks";
             writeln!(
                 out,
