@@ -229,6 +229,11 @@ impl ArchiveError {
                 path,
                 what: message.clone().unwrap_or_else(|| failure.to_string()),
             },
+            // `no such table`: our queries are always the same.
+            _ if failure.extended_code == ffi::SQLITE_ERROR => ArchiveError::Damaged {
+                path,
+                what: message.clone().unwrap_or_else(|| failure.to_string()),
+            },
             _ => ArchiveError::Sqlite { path, source },
         }
     }

@@ -224,6 +224,17 @@ fn damage_is_noticed() {
 
     // Bytes gone wrong anywhere: an error or not, but never a panic, and never what was not saved.
     let bytes = fs::read(&path).unwrap();
+    let other = folder.path("tableless.sqlite");
+    fs::copy(&path, &other).unwrap();
+    let db = Connection::open(&other).unwrap();
+    db.execute_batch("PRAGMA foreign_keys = OFF; DROP TABLE runs")
+        .unwrap();
+    drop(db);
+    let damaged = Archive::open_existing(&other).unwrap();
+    let error = damaged.runs().unwrap_err();
+    assert!(matches!(error, ArchiveError::Damaged { .. }), "{error}");
+    assert!(error.to_string().contains("no such table"), "{error}");
+    drop(damaged);
     let mut noticed = 0;
     for k in 0..40 {
         let mut bad = bytes.clone();
