@@ -12,6 +12,7 @@ use crate::commands::{
     archive, bench, card, check, completions, conformance, demo, device, eval, evolve, extract,
     fmt, kaggle, mega, ops, profile, run, score, submit,
 };
+use crate::error::{advised, reason};
 use crate::ui::{ColorWhen, Ui, escaped};
 use crate::{error, interrupt};
 
@@ -127,9 +128,21 @@ pub fn main() -> ExitCode {
         // The reader has seen enough: `batt ops | head`.
         Err(error) if error::is_broken_pipe(&error) => ExitCode::SUCCESS,
         Err(error) => {
-            ui.report(&error);
+            ui.report(&with_context(error));
             ExitCode::from(2)
         }
+    }
+}
+
+/// Says what could not be done where only the system's message is known: to write the output, as
+/// errors about files name them.
+fn with_context(error: anyhow::Error) -> anyhow::Error {
+    match error.downcast_ref::<io::Error>() {
+        Some(cause) if error.chain().count() == 1 => advised(
+            format_args!("cannot write the output: {}", reason(cause)),
+            "check where the output goes",
+        ),
+        _ => error,
     }
 }
 

@@ -169,8 +169,8 @@ fn help_that_cannot_be_written_is_an_error() {
         let output = command.stdin(Stdio::null()).stdout(full).output().unwrap();
         Ended::from(output)
             .code(2)
-            .err("error: ")
-            .err("No space left");
+            .err("error: cannot write the output: No space left")
+            .err("hint: check where the output goes");
     }
     batt(&["--help"]).code(0).out("Exit codes:").out("143");
 }
