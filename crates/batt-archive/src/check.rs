@@ -124,6 +124,9 @@ impl fmt::Display for ArchiveFinding {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             ArchiveFinding::File(what) => write!(f, "the file: {what}"),
+            ArchiveFinding::References { table, count: 1 } => {
+                write!(f, "a row of table {table} refers to a missing row")
+            }
             ArchiveFinding::References { table, count } => {
                 write!(
                     f,

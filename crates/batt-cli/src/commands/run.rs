@@ -207,7 +207,8 @@ fn write_report(
         let kinds: Vec<String> = kinds
             .map(|(kind, n)| format!("{} {kind}", grouped(n)))
             .collect();
-        writeln!(out, "{} runs: {}", summary.runs(), kinds.join(", "))?;
+        let runs = counted(summary.runs(), "run");
+        writeln!(out, "{runs}: {}", kinds.join(", "))?;
     }
     let ((solved, tasks), (right, pairs)) = (summary.tasks(), summary.pairs());
     write!(

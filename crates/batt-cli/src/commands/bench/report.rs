@@ -88,10 +88,10 @@ fn ranked(comparison: &Comparison) -> Vec<&SolverTimes> {
 pub fn write(out: &mut impl Write, comparison: &Comparison, ui: &Ui) -> Result<()> {
     writeln!(
         out,
-        "against {} ({}), one core each, {} solvers{}",
+        "against {} ({}), one core each, {}{}",
         shown(&comparison.python),
         comparison.version,
-        comparison.solvers.len(),
+        counted(comparison.solvers.len(), "solver"),
         if comparison.interrupted {
             " (interrupted)"
         } else {

@@ -96,7 +96,8 @@ impl Report<'_> {
             _ => format!("of {all} held out, {solved} got solvers that fit the demonstrations"),
         };
         if let Some(right) = self.report.right_on_tests() {
-            summary += &format!("; {} of these are right on the tests too", grouped(right));
+            let are = if right == 1 { "is" } else { "are" };
+            summary += &format!("; {} of these {are} right on the tests too", grouped(right));
         }
         if interrupt::happened() {
             summary += " (interrupted)";
