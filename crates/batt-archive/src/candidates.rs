@@ -61,7 +61,7 @@ impl Archive {
         }
         let unreadable: usize = all.iter().map(|candidates| candidates.unreadable).sum();
         if unreadable > 0 && all.iter().all(|candidates| candidates.solvers.is_empty()) {
-            let what = format!("none of its {unreadable} solvers of these tasks can be read");
+            let what = "no solver of these tasks can be read".to_owned();
             return Err(self.damaged(what));
         }
         Ok(all)

@@ -12,6 +12,72 @@ use crate::error::ArchiveError;
 use crate::records::Checkpoint;
 use crate::text;
 
+/// What a column holds.
+#[derive(Clone, Copy)]
+enum Kind {
+    Number,
+    Text,
+}
+
+impl Kind {
+    fn fits(self, value: ValueRef<'_>) -> bool {
+        match self {
+            Kind::Number => matches!(value, ValueRef::Integer(_)),
+            Kind::Text => value.as_str().is_ok(),
+        }
+    }
+}
+
+/// The columns of each table, except for those that the checks of solvers, scores and checkpoints
+/// look at.
+const COLUMNS: [(&str, &[(&str, Kind)]); 5] = [
+    (
+        "runs",
+        &[
+            ("id", Kind::Number),
+            ("uid", Kind::Text),
+            ("seed", Kind::Number),
+            ("settings", Kind::Text),
+            ("version", Kind::Text),
+            ("dataset", Kind::Text),
+            ("started", Kind::Text),
+        ],
+    ),
+    (
+        "solvers",
+        &[
+            ("id", Kind::Number),
+            ("ops", Kind::Text),
+            ("mutation", Kind::Text),
+            ("run", Kind::Number),
+            ("found", Kind::Text),
+        ],
+    ),
+    (
+        "parents",
+        &[
+            ("child", Kind::Number),
+            ("position", Kind::Number),
+            ("parent", Kind::Text),
+        ],
+    ),
+    (
+        "scores",
+        &[
+            ("task", Kind::Text),
+            ("task_hash", Kind::Text),
+            ("solver", Kind::Number),
+            ("outputs", Kind::Number),
+            ("run", Kind::Number),
+            ("found", Kind::Text),
+        ],
+    ),
+    (
+        "checkpoints",
+        &[("run", Kind::Number), ("saved", Kind::Text)],
+    ),
+];
+
 /// A finding about damaged or impossible contents of an archive.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum ArchiveFinding {
@@ -23,6 +89,13 @@ pub enum ArchiveFinding {
         table: String,
         /// The number of such rows in all tables.
         count: usize,
+    },
+    /// Rows of a table cannot be read.
+    Table {
+        /// The table.
+        table: &'static str,
+        /// Why the rows cannot be read.
+        why: String,
     },
     /// A solver does not match its hash.
     Solver {
@@ -51,12 +124,16 @@ impl fmt::Display for ArchiveFinding {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             ArchiveFinding::File(what) => write!(f, "the file: {what}"),
+            ArchiveFinding::References { table, count: 1 } => {
+                write!(f, "a row of table {table} refers to a missing row")
+            }
             ArchiveFinding::References { table, count } => {
                 write!(
                     f,
                     "{count} rows of table {table} and others refer to missing rows"
                 )
             }
+            ArchiveFinding::Table { table, why } => write!(f, "table {table}: {why}"),
             ArchiveFinding::Solver { hash } => {
                 write!(f, "solver {hash}: its source has another hash")
             }
@@ -89,15 +166,19 @@ impl Archive {
                 count: lost.len(),
             });
         }
+        for (table, columns) in COLUMNS {
+            findings.extend(self.check_table(table, columns)?);
+        }
         findings.extend(self.check_solvers()?);
         findings.extend(self.check_scores()?);
         findings.extend(self.check_checkpoints(check_checkpoint)?);
         Ok(findings)
     }
 
-    /// Returns an error if the pages of the file are damaged.
+    /// Returns an error if the file is damaged, as far as SQLite can tell: pages, indexes, the order
+    /// of rows.
     pub fn check_pages(&self) -> Result<(), ArchiveError> {
-        let pages: Vec<String> = self.rows("PRAGMA quick_check(1)", [], |row| row.get(0))?;
+        let pages: Vec<String> = self.rows("PRAGMA integrity_check(1)", [], |row| row.get(0))?;
         match pages.as_slice() {
             [only] if only == "ok" => Ok(()),
             damaged => Err(ArchiveError::Damaged {
@@ -105,6 +186,35 @@ impl Archive {
                 what: damaged.join("; "),
             }),
         }
+    }
+
+    /// Checks that the columns of a table are there, and that each value is of its type.
+    fn check_table(
+        &self,
+        table: &'static str,
+        columns: &[(&str, Kind)],
+    ) -> Result<Vec<ArchiveFinding>, ArchiveError> {
+        let names: Vec<&str> = columns.iter().map(|(name, _)| *name).collect();
+        let mut wrong = vec![0_usize; columns.len()];
+        let query = format!("SELECT {} FROM {table}", names.join(", "));
+        let read = self.rows(&query, [], |row| {
+            for (at, (_, kind)) in columns.iter().enumerate() {
+                wrong[at] += usize::from(!kind.fits(row.get_ref(at)?));
+            }
+            Ok(())
+        });
+        let finding = |why| ArchiveFinding::Table { table, why };
+        match read {
+            Ok(_) => {}
+            Err(ArchiveError::Damaged { what, .. }) => return Ok(vec![finding(what)]),
+            Err(error) => return Err(error),
+        }
+        let wrong = names.iter().zip(wrong).filter(|(_, count)| *count > 0);
+        let found = wrong.map(|(name, count)| match count {
+            1 => finding(format!("1 row has no valid {name}")),
+            _ => finding(format!("{count} rows have no valid {name}")),
+        });
+        Ok(found.collect())
     }
 
     fn check_solvers(&self) -> Result<Vec<ArchiveFinding>, ArchiveError> {

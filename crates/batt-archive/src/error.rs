@@ -85,6 +85,12 @@ pub enum ArchiveError {
         /// The file.
         path: PathBuf,
     },
+    /// There is not enough memory.
+    #[error("{}: out of memory", .path.display())]
+    OutOfMemory {
+        /// The file.
+        path: PathBuf,
+    },
     /// The file can be read but not written.
     #[error("{}: the archive cannot be written", .path.display())]
     ReadOnly {
@@ -165,6 +171,9 @@ impl ArchiveError {
             ArchiveError::DiskFull { .. } => {
                 "make room on the disk and go on; `batt archive gc` makes an archive smaller"
             }
+            ArchiveError::OutOfMemory { .. } => {
+                "free some memory, or raise its limit (`ulimit -v`)"
+            }
             ArchiveError::ReadOnly { .. } => {
                 "check the permissions of the file and its folder, or copy it"
             }
@@ -194,6 +203,7 @@ impl ArchiveError {
         let rusqlite::Error::SqliteFailure(failure, message) = &source else {
             // The column holds a value of another type than an archive writes.
             return match source {
+                // A column that holds something else than we wrote.
                 rusqlite::Error::InvalidColumnType(..)
                 | rusqlite::Error::FromSqlConversionFailure(..)
                 | rusqlite::Error::IntegralValueOutOfRange(..)
@@ -201,6 +211,10 @@ impl ArchiveError {
                     path,
                     what: source.to_string(),
                 },
+                // The tables are not those of the schema. The query is always the same, and long.
+                rusqlite::Error::SqlInputError { msg, .. } => {
+                    ArchiveError::Damaged { path, what: msg }
+                }
                 source => ArchiveError::Sqlite { path, source },
             };
         };
@@ -214,6 +228,11 @@ impl ArchiveError {
             _ if failure.extended_code == ffi::SQLITE_IOERR_SHMSIZE => {
                 ArchiveError::DiskFull { path }
             }
+            // Some of these have the path for a message.
+            ErrorCode::OutOfMemory => ArchiveError::OutOfMemory { path },
+            _ if failure.extended_code == ffi::SQLITE_IOERR_NOMEM => {
+                ArchiveError::OutOfMemory { path }
+            }
             ErrorCode::ReadOnly => ArchiveError::ReadOnly { path },
             ErrorCode::NotADatabase => ArchiveError::NotAnArchive {
                 path,
@@ -223,7 +242,29 @@ impl ArchiveError {
                 path,
                 what: message.clone().unwrap_or_else(|| failure.to_string()),
             },
+            // `no such table`: our queries are always the same.
+            _ if failure.extended_code == ffi::SQLITE_ERROR => ArchiveError::Damaged {
+                path,
+                what: message.clone().unwrap_or_else(|| failure.to_string()),
+            },
             _ => ArchiveError::Sqlite { path, source },
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// For a file that it has no memory to open SQLite's only message is the path.
+    #[test]
+    fn out_of_memory_is_said_in_words() {
+        let path = Path::new("a.sqlite");
+        for code in [ffi::SQLITE_NOMEM, ffi::SQLITE_IOERR_NOMEM] {
+            let failure =
+                rusqlite::Error::SqliteFailure(ffi::Error::new(code), Some("a.sqlite".into()));
+            let error = ArchiveError::of(path, failure);
+            assert_eq!(error.to_string(), "a.sqlite: out of memory");
         }
     }
 }

@@ -1,5 +1,6 @@
 //! The command line: its commands, global options and shared options.
 
+use std::ffi::OsString;
 use std::io::{self, Write};
 use std::num::NonZeroUsize;
 use std::process::ExitCode;
@@ -12,7 +13,7 @@ use crate::commands::{
     archive, bench, card, check, completions, conformance, demo, device, eval, evolve, extract,
     fmt, kaggle, mega, ops, profile, run, score, submit,
 };
-use crate::ui::{ColorWhen, Ui};
+use crate::ui::{ColorWhen, Ui, escaped};
 use crate::{error, interrupt, numbers};
 
 /// Run ARC puzzle programs exactly like Python, only faster.
@@ -108,13 +109,13 @@ impl From<Exit> for ExitCode {
 
 /// Parses the command line and runs the command.
 pub fn main() -> ExitCode {
-    let (ui, result) = match parse() {
+    let (ui, result) = match parse(std::env::args_os()) {
         Ok(cli) => {
             let ui = Ui::new(cli.color, cli.quiet);
             let result = dispatch(cli.command, &ui);
             (ui, result)
         }
-        Err(message) if message.use_stderr() => message.exit(),
+        Err(message) if message.use_stderr() => escaped_message(message).exit(),
         // Failing to write help or a version is an error like any other.
         Err(help) => {
             let written = help.print().and_then(|()| io::stdout().flush());
@@ -133,9 +134,9 @@ pub fn main() -> ExitCode {
     }
 }
 
-fn parse() -> Result<Cli, clap::Error> {
+fn parse(args: impl Iterator<Item = OsString>) -> Result<Cli, clap::Error> {
     let mut command = with_negative_numbers(Cli::command());
-    let matches = command.try_get_matches_from_mut(std::env::args_os());
+    let matches = command.try_get_matches_from_mut(args);
     let cli = matches.and_then(|matches| Cli::from_arg_matches(&matches));
     cli.map_err(|error| error.format(&mut command))
 }
@@ -147,6 +148,17 @@ fn with_negative_numbers(command: clap::Command) -> clap::Command {
         false => arg,
     });
     command.mut_subcommands(with_negative_numbers)
+}
+
+/// Returns an error about the command line with the control characters of its arguments escaped:
+/// the error about the escaped command line, if it is of the same kind.
+fn escaped_message(message: clap::Error) -> clap::Error {
+    let args = std::env::args_os();
+    let args = args.map(|arg| escaped(&arg.to_string_lossy(), &[]).into_owned().into());
+    match parse(args) {
+        Err(escaped) if escaped.kind() == message.kind() => escaped,
+        _ => message,
+    }
 }
 
 fn dispatch(command: Command, ui: &Ui) -> Result<Exit> {

@@ -25,6 +25,11 @@ pub fn write_findings(
 ) -> io::Result<()> {
     let shown = if verbose { findings.len() } else { SHOWN };
     for found in findings.iter().take(shown) {
+        let task = found.task.as_deref().map(|task| name(task).into_owned());
+        let found = Finding {
+            task,
+            ..(*found).clone()
+        };
         writeln!(out, "{}", escaped(&found.to_string(), &[]))?;
     }
     rest(out, findings.len(), shown)

@@ -3,6 +3,7 @@
 use std::borrow::Cow;
 use std::fmt::{Display, Write as _};
 use std::io::{self, BufWriter, IsTerminal, StdoutLock, Write};
+use std::path::Path;
 use std::time::Duration;
 
 use anstream::AutoStream;
@@ -191,9 +192,34 @@ pub fn name(text: &str) -> Cow<'_, str> {
     }
 }
 
+/// Returns a path with its control characters escaped.
+pub fn shown(path: &Path) -> String {
+    escaped(&path.to_string_lossy(), &[]).into_owned()
+}
+
 /// Returns one line of a message. Messages quote names and paths, which may contain any characters.
 fn line(text: &impl ToString) -> String {
-    escaped(&text.to_string(), &[]).into_owned()
+    let text = text.to_string();
+    let text = escaped(&text, &[]);
+    let words: Vec<_> = text.split(' ').map(shortened).collect();
+    words.join(" ")
+}
+
+/// A word, cut in the middle if it is very long: names begin, and paths end, with what tells.
+fn shortened(word: &str) -> Cow<'_, str> {
+    const LONGEST: usize = 400;
+    const SIDE: usize = 120;
+    let at = |n: usize| word.char_indices().nth(n).map(|(at, _)| at);
+    let count = match word.len() {
+        ..=LONGEST => return Cow::Borrowed(word),
+        _ => word.chars().count(),
+    };
+    match (at(SIDE), at(count.saturating_sub(SIDE))) {
+        (Some(from), Some(to)) if count > LONGEST => {
+            Cow::Owned(format!("{}…{}", &word[..from], &word[to..]))
+        }
+        _ => Cow::Borrowed(word),
+    }
 }
 
 /// Escapes the control characters in a text, except for those in `keep`. A name must not be able to
@@ -329,6 +355,11 @@ mod tests {
         let long = "é".repeat(100);
         assert_eq!(name(&long).chars().count(), 61);
         assert_eq!(escaped("a\n\tb\r", &['\n', '\t']), "a\n\tb\\r");
+        assert_eq!(shown(Path::new("a/\u{1b}b")), "a/\\u{1b}b");
+        assert_eq!(line(&"no task 'é\n'"), "no task 'é\\n'");
+        let message = line(&format!("no file {}/a.py here", "é".repeat(5_000)));
+        assert!(message.chars().count() < 300, "{message}");
+        assert!(message.starts_with("no file éé") && message.ends_with("é/a.py here"));
     }
 
     #[test]

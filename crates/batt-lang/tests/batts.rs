@@ -544,7 +544,7 @@ fn errors_in_json_name_the_place() {
         (
             "\"after\":2",
             "\"after\":1",
-            "outputs[0].after: an entry cannot come after 1 steps here",
+            "outputs[0].after: an entry cannot come after 1 step here",
         ),
         (
             "\"after\":2",

@@ -225,6 +225,17 @@ fn damage_is_noticed() {
     // Damaged bytes anywhere may or may not give an error, but never a panic, and never a solver
     // that was not saved.
     let bytes = fs::read(&path).unwrap();
+    let other = folder.path("tableless.sqlite");
+    fs::copy(&path, &other).unwrap();
+    let db = Connection::open(&other).unwrap();
+    db.execute_batch("PRAGMA foreign_keys = OFF; DROP TABLE runs")
+        .unwrap();
+    drop(db);
+    let damaged = Archive::open_existing(&other).unwrap();
+    let error = damaged.runs().unwrap_err();
+    assert!(matches!(error, ArchiveError::Damaged { .. }), "{error}");
+    assert!(error.to_string().contains("no such table"), "{error}");
+    drop(damaged);
     let mut noticed = 0;
     for k in 0..40 {
         let mut bad = bytes.clone();
@@ -290,6 +301,52 @@ fn impossible_scores_and_damaged_checkpoints_are_found() {
         "checkpoint of run 1: no state",
     ]) {
         assert!(text.contains(why), "{text}");
+    }
+}
+
+/// Values of another type than the schema says, in any column.
+#[test]
+fn values_that_cannot_be_read_are_found() {
+    let folder = Folder::new();
+    let path = folder.path("batt.sqlite");
+    for (change, finding) in [
+        (
+            "UPDATE scores SET found = x'ff'",
+            "table scores: 2 rows have no valid found",
+        ),
+        (
+            "UPDATE scores SET outputs = 0.5 WHERE task = 'a'",
+            "table scores: 1 row has no valid outputs",
+        ),
+        (
+            "UPDATE solvers SET mutation = CAST(x'61ff' AS TEXT) WHERE id = 1",
+            "table solvers: 1 row has no valid mutation",
+        ),
+        (
+            "UPDATE runs SET settings = x'00'",
+            "table runs: 1 row has no valid settings",
+        ),
+        (
+            "ALTER TABLE solvers RENAME mutation TO motation",
+            "table solvers: no such column: mutation",
+        ),
+    ] {
+        let (mut archive, run) = folder.archive();
+        let new = [found(1, "a", score(0, 0, 1)), found(2, "b", score(0, 0, 1))];
+        archive
+            .save(run, &new, &Retention::default(), None)
+            .unwrap();
+        assert_in_order(&archive);
+        drop(archive);
+        let db = Connection::open(&path).unwrap();
+        db.execute_batch(change).unwrap();
+        drop(db);
+        let damaged = Archive::open_existing(&path).unwrap();
+        let texts = findings(&damaged).unwrap();
+        let texts: Vec<String> = texts.iter().map(ToString::to_string).collect();
+        assert_eq!(texts, [finding], "{change}");
+        drop(damaged);
+        fs::remove_file(&path).unwrap();
     }
 }
 

@@ -15,7 +15,7 @@ use crate::cli::Exit;
 use crate::device::launches;
 use crate::error::advised;
 use crate::numbers;
-use crate::ui::{BAD, DIM, Ui, WARN, counted, grouped, stdout, table, table_text};
+use crate::ui::{BAD, DIM, Ui, WARN, counted, grouped, shown, stdout, table, table_text};
 
 /// Check the engine against results that CPython computed
 #[derive(Args)]
@@ -208,7 +208,7 @@ fn write_ops(out: &mut impl Write, left: &[Unfinished]) -> Result<()> {
 }
 
 fn write_unfinished(out: &mut impl Write, case: &Unfinished, ui: &Ui) -> Result<()> {
-    let (file, line) = (case.file.display(), case.line);
+    let (file, line) = (shown(&case.file), case.line);
     let label = ui.out(WARN, format_args!("unfinished ({}):", case.reason));
     writeln!(out, "{label} {file}:{line}")?;
     writeln!(out, "  {} {}", ui.out(DIM, "    case"), case.what)?;
@@ -217,7 +217,7 @@ fn write_unfinished(out: &mut impl Write, case: &Unfinished, ui: &Ui) -> Result<
 }
 
 fn write_difference(out: &mut impl Write, difference: &Difference, ui: &Ui) -> Result<()> {
-    let (file, line) = (difference.file.display(), difference.line);
+    let (file, line) = (shown(&difference.file), difference.line);
     writeln!(out, "{} {file}:{line}", ui.out(BAD, "differs:"))?;
     for (label, text) in [
         ("case", &difference.what),

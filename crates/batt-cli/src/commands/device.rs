@@ -15,7 +15,9 @@ use crate::cli::Exit;
 use crate::device::{counts_json, where_finished};
 use crate::error::advised;
 use crate::numbers;
-use crate::ui::{BAD, GOOD, STRONG, Ui, counted, grouped, name, stdout, table, table_text};
+use crate::ui::{
+    BAD, GOOD, STRONG, Ui, counted, escaped, grouped, name, shown, stdout, table, table_text,
+};
 
 /// List the GPUs of this machine, and what is missing to use them
 #[derive(Args)]
@@ -108,6 +110,7 @@ fn clear(json: bool) -> Result<Exit> {
     } else {
         let kernels = counted(gone.entries, "compiled kernel");
         let size = size(gone.bytes);
+        let folder = escaped(&folder, &[]);
         writeln!(out, "{kernels} deleted from {folder}, {size}")?;
     }
     out.flush()?;
@@ -295,7 +298,7 @@ fn write_survey(out: &mut impl Write, survey: &Survey, ui: &Ui) -> Result<()> {
     rest.add_row([
         "cache".to_owned(),
         match &survey.cache {
-            Some(folder) => format!("{} ({kept})", folder.display()),
+            Some(folder) => format!("{} ({kept})", shown(folder)),
             None => "none".to_owned(),
         },
     ]);
@@ -313,7 +316,7 @@ fn write_survey(out: &mut impl Write, survey: &Survey, ui: &Ui) -> Result<()> {
 
 fn compiler_text(compiler: &Result<Compiler, String>) -> String {
     match compiler {
-        Ok(found) => format!("{} ({})", found.version, found.path.display()),
+        Ok(found) => format!("{} ({})", found.version, shown(&found.path)),
         Err(_) => "none".to_owned(),
     }
 }

@@ -15,7 +15,7 @@ use serde_json::json;
 use crate::batts;
 use crate::cli::{DialectName, Exit};
 use crate::error::bad_file;
-use crate::ui::{Ui, counted, stdout};
+use crate::ui::{Ui, counted, shown, stdout};
 
 /// Extract a solver from a batt
 #[derive(Args)]
@@ -144,7 +144,7 @@ fn write_one(cut: &ExtractedSolver, args: &ExtractArgs, ui: &Ui) -> Result<()> {
         let json = json!({"hash": cut.hash, "name": name, "source": cut.source});
         writeln!(out, "{json}")?;
     } else if let Some(path) = to {
-        writeln!(out, "{}  {}", cut.hash, path.display())?;
+        writeln!(out, "{}  {}", cut.hash, shown(path))?;
     } else {
         write!(out, "{}", cut.source)?;
     }
@@ -191,7 +191,7 @@ fn write_all(batts: &[&Batt], folder: &Path, args: &ExtractArgs, ui: &Ui) -> Res
             "cut {} out of {} into {}",
             counted(written.len(), "distinct solver"),
             counted(outputs, "candidate"),
-            folder.display()
+            shown(folder)
         )?;
     }
     Ok(out.flush()?)

@@ -9,7 +9,7 @@ use batt::files::replace;
 use clap::Args;
 
 use crate::cli::{DialectName, Exit};
-use crate::ui::{Ui, say, stdout};
+use crate::ui::{Ui, say, shown, stdout};
 
 /// Print solver files in canonical form
 #[derive(Args)]
@@ -65,7 +65,7 @@ pub fn main(args: &FmtArgs, ui: &Ui) -> Result<Exit> {
         let (text, old) = (solvers.format(), solvers.files()[0].source.text());
         if args.check {
             if text != old {
-                writeln!(out, "{}", path.display())?;
+                writeln!(out, "{}", shown(path))?;
                 found = true;
             }
         } else if args.write {

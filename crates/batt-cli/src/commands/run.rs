@@ -23,8 +23,8 @@ use crate::ui::{Ui, counted, grouped, name, rate, rest, stdout, table, table_tex
 A function named <anything>_<task id> runs on the train and test inputs of that task. A task is
 solved when one solver is right on all its pairs that have a known output.
 
-Each JSON line is one run: solver, task, pair, ok (null if no output is known), value or error, and
-us, the microseconds it took. Lines are in the order of the solvers and their pairs.
+Each line of --output is one run: solver, task, pair, ok (null if no output is known), value or
+error, and us, the microseconds it took. Lines are in the order of the solvers and their pairs.
 
 Examples:
   batt run solvers.py --tasks data/training
@@ -227,7 +227,8 @@ fn write_report(
         let kinds: Vec<String> = kinds
             .map(|(kind, n)| format!("{} {kind}", grouped(n)))
             .collect();
-        writeln!(out, "{} runs: {}", summary.runs(), kinds.join(", "))?;
+        let runs = counted(summary.runs(), "run");
+        writeln!(out, "{runs}: {}", kinds.join(", "))?;
     }
     let ((solved, tasks), (right, pairs)) = (summary.tasks(), summary.pairs());
     write!(

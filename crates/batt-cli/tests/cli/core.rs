@@ -78,6 +78,29 @@ fn names_reach_the_terminal_escaped() {
     assert!(!ended.stderr.contains('\u{1b}'), "{}", ended.stderr);
 }
 
+#[cfg(unix)]
+#[test]
+fn paths_and_arguments_reach_the_terminal_escaped() {
+    let folder = folder();
+    let ended = folder
+        .batt(&["card", "s.py", "-o", "b\u{1b}[2J\r.py"])
+        .code(0);
+    assert!(
+        ended.stdout.contains("wrote b\\u{1b}[2J\\r.py"),
+        "{}",
+        ended.stdout
+    );
+    assert!(!ended.stdout.contains(['\u{1b}', '\r']));
+    for args in [
+        &["run", "--x\r\nerror: fake"][..],
+        &["archive", "top", "\r\nerror: fake"],
+        &["x\r\nerror: fake"],
+    ] {
+        let ended = folder.batt(args).code(2).err("\\r\\nerror: fake");
+        assert!(!ended.stderr.contains('\r'), "{}", ended.stderr);
+    }
+}
+
 #[test]
 fn a_message_about_a_line_of_code_is_escaped() {
     let folder = Folder::new();
@@ -99,6 +122,22 @@ fn long_names_are_cut() {
     let args = ["run", "s.py", "--tasks", "tasks.json", "--all-pairs"];
     let ended = folder.batt(&args).code(0).out("xxx…");
     assert!(!ended.stdout.contains(&"x".repeat(100)), "{}", ended.stdout);
+    let answers = serde_json::json!({ &id: [] });
+    folder.write("submission.json", answers.to_string());
+    let ended = folder.batt(&[
+        "submit",
+        "--check",
+        "submission.json",
+        "--tasks",
+        "tasks.json",
+    ]);
+    let ended = ended.code(1).out("xxx…");
+    assert!(!ended.stdout.contains(&"x".repeat(100)), "{}", ended.stdout);
+    let ended = folder.batt(&["eval", "s.py", "--task", "tasks.json:test:9"]);
+    assert!(
+        ended.code(2).stderr.len() < 1_000,
+        "a message of pages is not read"
+    );
 }
 
 #[test]
@@ -283,8 +322,15 @@ fn too_little_memory_ends_the_command() {
     let args = ["mega", "batt.py", "--tasks", "tasks", "-j", "16"];
     // There is enough memory for the data, but not for the stacks of 16 threads.
     limited(&folder, "ulimit -v 200000;", &args, None).code(0);
-    for kilobytes in [20_000, 60_000, 100_000, 150_000] {
+    // With less the system cannot load the program.
+    for kilobytes in (30_000..200_000).step_by(7_000) {
         let ended = limited(&folder, &format!("ulimit -v {kilobytes};"), &args, None);
+        let is_clear = match ended.code {
+            Some(0) => true,
+            Some(2) => ended.stderr.contains("error: ") && ended.stderr.contains("hint: "),
+            _ => false,
+        };
+        assert!(is_clear, "{kilobytes}: {:?} {}", ended.code, ended.stderr);
         assert!(!ended.stderr.contains("panicked"), "{}", ended.stderr);
     }
 }

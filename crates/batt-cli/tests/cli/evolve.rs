@@ -133,7 +133,7 @@ fn the_report_of_held_out_solvers_has_both_numbers() {
     let args = [&args[..], &["--hold-out", "2", "--generations", "20"]].concat();
     small(&folder, &args).code(0).out(
         "of 2 tasks held out, 2 got solvers that fit the demonstrations; \
-         1 of these are right on the tests too\n",
+         1 of these is right on the tests too\n",
     );
 }
 

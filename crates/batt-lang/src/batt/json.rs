@@ -349,7 +349,8 @@ impl Reading {
             && op.op().params.len() != args.len()
         {
             let (name, arity) = (op.op().name, op.op().params.len());
-            let message = format!("{name} takes {arity} arguments, not {}", args.len());
+            let s = if arity == 1 { "" } else { "s" };
+            let message = format!("{name} takes {arity} argument{s}, not {}", args.len());
             return Err(JsonError::at(format!("{place}.args"), message));
         }
         Ok(StepKind::Call { callee, args })
@@ -397,7 +398,8 @@ impl Reading {
             _ => 0,
         };
         if after as usize > self.numbers.len() || after < first.max(*earlier) {
-            let message = format!("an entry cannot come after {after} steps here");
+            let s = if after == 1 { "" } else { "s" };
+            let message = format!("an entry cannot come after {after} step{s} here");
             return Err(JsonError::at(format!("{place}.after"), message));
         }
         *earlier = after;

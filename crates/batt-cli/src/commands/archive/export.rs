@@ -13,7 +13,7 @@ use serde_json::json;
 use crate::cli::{DialectName, Exit};
 use crate::error::advised;
 use crate::files::{check_not_read, replace};
-use crate::ui::{Ui, counted, stdout};
+use crate::ui::{Ui, counted, shown, stdout};
 
 /// Write solvers to a file that Python can run
 #[derive(Args)]
@@ -107,7 +107,7 @@ pub fn main(args: &ExportArgs, archive: &Archive, ui: &Ui) -> Result<Exit> {
             "wrote {} of {} to {}",
             counted(solvers.len(), "solver"),
             counted(tasks.len(), "task"),
-            args.output.display()
+            shown(&args.output)
         )?;
     }
     out.flush()?;

@@ -135,7 +135,7 @@ fn from_files(args: &ImportArgs, tasks: &Tasks, ui: &Ui) -> Result<(Import, bool
     if import.is_empty() {
         return Err(advised(
             format_args!(
-                "no solver has a task among these {}",
+                "no solver has a task here ({})",
                 counted(tasks.len(), "task")
             ),
             "name a solver after its task, <anything>_<task id>",
@@ -152,7 +152,7 @@ fn original(folder: &Path, tasks: &Tasks, ui: &Ui) -> Result<(Import, bool)> {
     if import.is_empty() {
         return Err(advised(
             format_args!(
-                "{} has no solver for these {}",
+                "{} has no solver for a task here ({})",
                 folder.display(),
                 counted(tasks.len(), "task")
             ),

@@ -12,7 +12,7 @@ use serde_json::json;
 use super::{Keep, existing};
 use crate::cli::Exit;
 use crate::error::advised;
-use crate::ui::{Ui, counted, grouped, stdout};
+use crate::ui::{Ui, counted, escaped, grouped, stdout};
 
 /// Add the solvers of other archives
 #[derive(Args)]
@@ -69,10 +69,10 @@ pub fn main(args: &MergeArgs, path: &Path, ui: &Ui) -> Result<Exit> {
             evicted,
         } = merged;
         refused += scores - kept;
-        let name = other.path().display();
+        let name = other.path().display().to_string();
         if args.json {
             let line = json!({
-                "archive": name.to_string(),
+                "archive": name,
                 "scores": scores,
                 "kept": kept,
                 "solvers": solvers,
@@ -82,7 +82,8 @@ pub fn main(args: &MergeArgs, path: &Path, ui: &Ui) -> Result<Exit> {
         } else {
             writeln!(
                 out,
-                "{name}: {} of {} kept, {} new, {} removed to make room",
+                "{}: {} of {} kept, {} new, {} removed to make room",
+                escaped(&name, &[]),
                 grouped(kept),
                 counted(scores, "score"),
                 counted(solvers, "solver"),

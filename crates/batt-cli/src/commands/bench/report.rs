@@ -9,7 +9,7 @@ use batt::bench::{DeviceThroughput, Throughput};
 use batt::{Comparison, SolverTimes};
 
 use crate::interrupt;
-use crate::ui::{BAD, GOOD, STRONG, Ui, counted, grouped, table, table_text};
+use crate::ui::{BAD, GOOD, STRONG, Ui, counted, grouped, shown, table, table_text};
 
 /// The task of the solver that takes nine tenths of Python's time.
 const HEAVY: &str = "a64e4611";
@@ -97,10 +97,10 @@ fn ranked(comparison: &Comparison) -> Vec<&SolverTimes> {
 pub fn write(out: &mut impl Write, comparison: &Comparison, ui: &Ui) -> Result<()> {
     writeln!(
         out,
-        "against {} ({}), one core each, {} solvers{}",
-        comparison.python.display(),
+        "against {} ({}), one core each, {}{}",
+        shown(&comparison.python),
         comparison.version,
-        comparison.solvers.len(),
+        counted(comparison.solvers.len(), "solver"),
         if comparison.interrupted {
             " (interrupted)"
         } else {

@@ -7,7 +7,7 @@ use batt::card::{DonorPool, Form, MergedBatt, StepUse, json_beside, structural_h
 use serde_json::{Value as Json, json};
 
 use super::CardArgs;
-use crate::ui::{counted, grouped, rest, table, table_text};
+use crate::ui::{counted, escaped, grouped, rest, table, table_text};
 
 /// The number of rows listed without `--verbose`.
 const LISTED: usize = 20;
@@ -50,7 +50,8 @@ impl Report<'_> {
         if self.args.to_stdout() {
             return Ok(());
         }
-        let [python, provenance] = self.files();
+        let files = self.files();
+        let [python, provenance] = files.each_ref().map(|file| escaped(file, &[]));
         writeln!(out, "wrote {python} and {provenance}")
     }
 

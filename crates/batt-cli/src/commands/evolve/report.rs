@@ -8,7 +8,7 @@ use serde_json::{Value as Json, json};
 use super::EvolveArgs;
 use super::view::{clock, on_devices};
 use crate::interrupt;
-use crate::ui::{GOOD, Ui, counted, grouped, name, rest, table, table_text};
+use crate::ui::{GOOD, Ui, counted, grouped, name, rest, shown, table, table_text};
 
 /// The number of tasks listed without `--verbose`.
 const LISTED: usize = 50;
@@ -96,7 +96,8 @@ impl Report<'_> {
             _ => format!("of {all} held out, {solved} got solvers that fit the demonstrations"),
         };
         if let Some(right) = self.report.right_on_tests() {
-            summary += &format!("; {} of these are right on the tests too", grouped(right));
+            let are = if right == 1 { "is" } else { "are" };
+            summary += &format!("; {} of these {are} right on the tests too", grouped(right));
         }
         if interrupt::happened() {
             summary += " (interrupted)";
@@ -155,7 +156,7 @@ impl Report<'_> {
         let Some(path) = &progress.archive else {
             return Ok(());
         };
-        let path = path.display();
+        let path = shown(path);
         let saved = counted(progress.saved, "new solver");
         writeln!(out, "saved {saved} in {path}")?;
         if progress.not_storable > 0 {
@@ -164,7 +165,7 @@ impl Report<'_> {
         }
         writeln!(out, "\nnext: batt archive top --archive {path}")?;
         if let Some(tasks) = &self.args.tasks {
-            let tasks = tasks.display();
+            let tasks = shown(tasks);
             let submit = "batt submit --tasks";
             writeln!(
                 out,

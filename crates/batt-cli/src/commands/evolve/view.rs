@@ -10,7 +10,7 @@ use indicatif::{ProgressBar, ProgressState, ProgressStyle};
 
 use super::EvolveArgs;
 use super::picture;
-use crate::ui::{DIM, GOOD, STRONG, Ui, counted, grouped, name};
+use crate::ui::{DIM, GOOD, STRONG, Ui, counted, grouped, name, shown};
 
 /// The least time between two lines about generations.
 const LINES: Duration = Duration::from_secs(5);
@@ -205,7 +205,7 @@ impl<'u> View<'u> {
         lines.push(self.row("changes", self.kinds(progress, room)));
         if let Some(path) = &progress.archive {
             let solvers = counted(progress.saved, "new solver");
-            lines.push(self.row("saved", format!("{solvers} in {}", path.display())));
+            lines.push(self.row("saved", format!("{solvers} in {}", shown(path))));
         }
         let last = progress.solved.iter().rev().take(LAST).enumerate();
         for (k, &task) in last {

@@ -19,7 +19,7 @@ use crate::duration;
 use crate::error::{advised, bad_file};
 use crate::files::replace;
 use crate::solvers;
-use crate::ui::{Ui, stdout};
+use crate::ui::{Ui, shown, stdout};
 
 /// The longest time that Kaggle allows a notebook.
 const LONGEST: Duration = Duration::from_secs(12 * 3600);
@@ -142,7 +142,7 @@ pub fn main(args: &BundleArgs, ui: &Ui) -> Result<Exit> {
     writeln!(
         out,
         "wrote {}: dataset/, kernel/, README.md",
-        args.output.display()
+        shown(&args.output)
     )?;
     out.flush()?;
     if args.time > LONGEST {

@@ -10,7 +10,7 @@ use serde_json::json;
 
 use crate::cli::Exit;
 use crate::submissions::{self, write_findings};
-use crate::ui::{counted, stdout};
+use crate::ui::{counted, shown, stdout};
 
 /// Prints the findings about a submission, on its own or as answers to tasks.
 pub fn check(file: &Path, data: Option<&Dataset>, as_json: bool, verbose: bool) -> Result<Exit> {
@@ -39,7 +39,7 @@ pub fn check(file: &Path, data: Option<&Dataset>, as_json: bool, verbose: bool) 
         let answers = format!("{}, {}", counted(tasks, "task"), counted(outputs, "output"));
         match (draft.foreign(), findings.len()) {
             (Some(foreign), _) => {
-                writeln!(out, "not a submission: {} is {foreign}", file.display())?;
+                writeln!(out, "not a submission: {} is {foreign}", shown(file))?;
             }
             (None, 0) => writeln!(out, "valid: {answers}")?,
             (None, found) => writeln!(out, "not valid: {}, {answers}", counted(found, "finding"))?,

@@ -19,7 +19,7 @@ use crate::files::check_not_read;
 use crate::interrupt;
 use crate::solvers::open_tasks;
 use crate::submissions;
-use crate::ui::{Ui, counted, stdout};
+use crate::ui::{Ui, counted, shown, stdout};
 
 /// Write or check a submission
 #[derive(Args)]
@@ -167,7 +167,8 @@ fn report(
     let (tasks, outputs) = (submission.tasks(), submission.outputs());
     if candidates.unreadable() > 0 {
         ui.warn(format_args!(
-            "{} of the archive left out: not readable by this version of batt",
+            "{} of the archive cannot be read and gave no answers; `batt archive gc --check` looks for \
+             damage",
             counted(candidates.unreadable(), "solver")
         ));
     }
@@ -210,7 +211,7 @@ fn report(
             (0, _) => "none of them new".to_owned(),
             (once, twice) => format!("{once} of them answered, {twice} with two attempts"),
         };
-        let (file, outputs) = (args.output.display(), counted(outputs, "output"));
+        let (file, outputs) = (shown(&args.output), counted(outputs, "output"));
         let stopped = match interrupt::happened() {
             true => " (interrupted)",
             false => "",
