@@ -1,21 +1,21 @@
-//! Whole numbers on the command line.
+//! Parses numbers on the command line.
 
 use std::num::NonZeroUsize;
 use std::str::FromStr;
 
 use crate::ui::grouped;
 
-/// A number from 0 on.
+/// Parses a number from 0 on.
 pub fn from_zero<N: FromStr>(text: &str) -> Result<N, String> {
     whole(text, 0)
 }
 
-/// A number from 1 on.
-pub fn from_one(text: &str) -> Result<NonZeroUsize, String> {
+/// Parses a number from 1 on, such as a `NonZeroUsize`.
+pub fn from_one<N: FromStr>(text: &str) -> Result<N, String> {
     whole(text, 1)
 }
 
-/// A number from 1 to a limit. A larger one would take the machine's memory, or no end of time.
+/// Parses a number from 1 to a limit. A larger one would fill the memory or run for years.
 pub fn up_to<const MOST: usize>(text: &str) -> Result<NonZeroUsize, String> {
     let number = text.parse().ok();
     let fits = number.filter(|number: &NonZeroUsize| number.get() <= MOST);
@@ -32,6 +32,27 @@ fn whole<N: FromStr>(text: &str, least: u8) -> Result<N, String> {
     })
 }
 
+/// Parses a number of bytes: `1024`, `64K`, `256M`, `1G`.
+pub fn bytes(text: &str) -> Result<usize, String> {
+    let upper = text.to_ascii_uppercase();
+    let upper = upper.strip_suffix('B').unwrap_or(&upper);
+    let (digits, shift) = match upper.as_bytes().last() {
+        Some(b'K') => (&upper[..upper.len() - 1], 10),
+        Some(b'M') => (&upper[..upper.len() - 1], 20),
+        Some(b'G') => (&upper[..upper.len() - 1], 30),
+        _ => (upper, 0),
+    };
+    let number: usize = digits
+        .parse()
+        .map_err(|_| "write a number of bytes, such as 1000000 or 256M".to_owned())?;
+    if number == 0 {
+        return Err("nothing runs within 0 bytes; write at least 1".to_owned());
+    }
+    number
+        .checked_mul(1 << shift)
+        .ok_or_else(|| "this is more than the machine can address".to_owned())
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -44,12 +65,27 @@ mod tests {
         assert_eq!(up_to::<5>("1"), Ok(NonZeroUsize::MIN));
         for bad in ["", "-1", "0", "00", "1.5", "ten"] {
             let message = "write a whole number from 1 on";
-            assert_eq!(from_one(bad), Err(message.to_owned()), "{bad}");
+            assert_eq!(
+                from_one::<NonZeroUsize>(bad),
+                Err(message.to_owned()),
+                "{bad}"
+            );
             assert!(up_to::<5>(bad).is_err(), "{bad}");
         }
         let huge = from_zero::<u64>("99999999999999999999");
         assert_eq!(huge, Err("that is too large".to_owned()));
         let message = "write a number from 1 to 1,000";
         assert_eq!(up_to::<1000>("1001"), Err(message.to_owned()));
+    }
+
+    #[test]
+    fn byte_counts() {
+        assert_eq!(bytes("1000"), Ok(1000));
+        assert_eq!(bytes("64k"), Ok(65536));
+        assert_eq!(bytes("2MB"), Ok(2 << 20));
+        assert_eq!(bytes("1G"), Ok(1 << 30));
+        for bad in ["", "M", "-1", "0", "0K", "many", "99999999999G"] {
+            assert!(bytes(bad).is_err(), "{bad}");
+        }
     }
 }

@@ -26,7 +26,7 @@ Examples:
   batt archive gc --keep 8 --ancestors 3")]
 pub struct GcArgs {
     /// Keep only the best N solvers of each task [default: all]
-    #[arg(long, value_name = "N", value_parser = numbers::from_one)]
+    #[arg(long, value_name = "N", value_parser = numbers::from_one::<NonZeroUsize>)]
     keep: Option<NonZeroUsize>,
 
     /// The generations of ancestors to keep [default: all]

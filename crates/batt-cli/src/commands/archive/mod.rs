@@ -86,7 +86,7 @@ fn existing(path: &Path) -> Result<Archive> {
 #[derive(Args, Clone, Debug)]
 struct Keep {
     /// The number of solvers to keep for each task
-    #[arg(long, value_name = "N", default_value = "32", value_parser = numbers::from_one)]
+    #[arg(long, value_name = "N", default_value = "32", value_parser = numbers::from_one::<NonZeroUsize>)]
     keep: NonZeroUsize,
 
     /// Which solvers to keep

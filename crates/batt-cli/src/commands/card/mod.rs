@@ -58,7 +58,7 @@ pub struct CardArgs {
     tasks: Option<PathBuf>,
 
     /// Draw this many solvers
-    #[arg(long, value_name = "N", value_parser = numbers::from_one)]
+    #[arg(long, value_name = "N", value_parser = numbers::from_one::<NonZeroUsize>)]
     count: Option<NonZeroUsize>,
 
     /// Merge only the solvers of one task

@@ -101,11 +101,11 @@ pub struct EvolveArgs {
     islands: NonZeroUsize,
 
     /// The number of programs in a population
-    #[arg(long, value_name = "N", default_value = "48", value_parser = numbers::from_one)]
+    #[arg(long, value_name = "N", default_value = "48", value_parser = numbers::from_one::<NonZeroUsize>)]
     population: NonZeroUsize,
 
     /// Offspring of each population in a generation [default: 131,072 divided by the populations]
-    #[arg(long, value_name = "N", value_parser = numbers::from_one)]
+    #[arg(long, value_name = "N", value_parser = numbers::from_one::<NonZeroUsize>)]
     offspring: Option<NonZeroUsize>,
 
     /// Fixed shares of the kinds of change: constant=2,op=1,others=0.5

@@ -94,7 +94,7 @@ pub struct MegaArgs {
     jobs: Jobs,
 
     /// Samples under way or waiting for their turn [default: by what they cost]
-    #[arg(long, value_name = "N", value_parser = numbers::from_one)]
+    #[arg(long, value_name = "N", value_parser = numbers::from_one::<NonZeroUsize>)]
     batch_size: Option<NonZeroUsize>,
 
     #[command(flatten)]

@@ -62,7 +62,7 @@ pub struct ProfileArgs {
     name: Option<String>,
 
     /// Samples to run [default: as many as take about 5 seconds]
-    #[arg(long, value_name = "N", value_parser = numbers::from_one)]
+    #[arg(long, value_name = "N", value_parser = numbers::from_one::<NonZeroUsize>)]
     samples: Option<NonZeroUsize>,
 
     /// Write a flame graph of the calls to a file
