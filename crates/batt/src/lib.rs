@@ -83,6 +83,7 @@ mod devices;
 mod error;
 pub mod evolve;
 pub mod files;
+pub mod kaggle;
 pub mod mega;
 pub mod ops;
 pub mod profile;

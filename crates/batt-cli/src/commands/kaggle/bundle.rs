@@ -9,10 +9,10 @@ use std::time::Duration;
 
 use anyhow::Result;
 use batt::archive::Archive;
+use batt::kaggle::ProgramNeeds;
 use clap::Args;
 use serde_json::{Value as Json, json};
 
-use super::binary::Needs;
 use super::notebook;
 use crate::cli::Exit;
 use crate::duration;
@@ -153,7 +153,7 @@ pub fn main(args: &BundleArgs, ui: &Ui) -> Result<Exit> {
             "--user was not given: replace {UNNAMED} by your name in both metadata files"
         ));
     }
-    let problem = Needs::of(&bytes).problem();
+    let problem = ProgramNeeds::of(&bytes).problem();
     if let Some((problem, hint)) = &problem {
         ui.warn(problem);
         ui.note(hint);

@@ -1,6 +1,5 @@
 //! `batt kaggle`: makes a folder with everything that a Kaggle notebook needs.
 
-mod binary;
 mod bundle;
 mod notebook;
 

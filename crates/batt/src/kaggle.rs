@@ -10,9 +10,14 @@ use object::read::elf::{FileHeader, VerneedIterator};
 /// The C library of Kaggle's image (Ubuntu 22.04).
 pub const KAGGLE_GLIBC: Glibc = Glibc(2, 35);
 
-/// A version of the GNU C library.
+/// A version of the GNU C library: the major and the minor number.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub struct Glibc(pub u32, pub u32);
+pub struct Glibc(
+    /// The major number.
+    pub u32,
+    /// The minor number.
+    pub u32,
+);
 
 impl fmt::Display for Glibc {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -22,37 +27,37 @@ impl fmt::Display for Glibc {
 
 /// The machine that a program needs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Needs {
+pub enum ProgramNeeds {
     /// A machine other than Linux on x86-64.
     OtherMachine,
     /// Linux on x86-64 with this C library; `None` if the program is statically linked.
     Linux(Option<Glibc>),
 }
 
-impl Needs {
+impl ProgramNeeds {
     /// Reads the needs from the bytes of a program.
-    pub fn of(program: &[u8]) -> Needs {
+    pub fn of(program: &[u8]) -> ProgramNeeds {
         match read(program) {
-            Ok(Some(glibc)) => Needs::Linux(glibc),
-            _ => Needs::OtherMachine,
+            Ok(Some(glibc)) => ProgramNeeds::Linux(glibc),
+            _ => ProgramNeeds::OtherMachine,
         }
     }
 
     /// Returns why a Kaggle machine cannot run the program, and what to do; `None` if it can.
     pub fn problem(self) -> Option<(String, &'static str)> {
         match self {
-            Needs::OtherMachine => Some((
+            ProgramNeeds::OtherMachine => Some((
                 "the program is not built for Linux on x86-64, which Kaggle uses".to_owned(),
                 "build batt on such a machine or in a container, and name it with --binary",
             )),
-            Needs::Linux(Some(glibc)) if glibc > KAGGLE_GLIBC => Some((
+            ProgramNeeds::Linux(Some(glibc)) if glibc > KAGGLE_GLIBC => Some((
                 format!(
                     "the program needs version {glibc} of the C library, and Kaggle has {KAGGLE_GLIBC}"
                 ),
                 "build batt in an older container (rust:1-bullseye), or with cargo zigbuild --target \
                  x86_64-unknown-linux-gnu.2.28, and name it with --binary; docs/kaggle.md has the commands",
             )),
-            Needs::Linux(_) => None,
+            ProgramNeeds::Linux(_) => None,
         }
     }
 }
@@ -110,11 +115,11 @@ mod tests {
     #[test]
     fn files_that_are_not_programs_run_nowhere() {
         for bytes in [b"".as_slice(), b"#!/bin/sh\n", b"\x7fELF", &[0x7f; 100]] {
-            assert_eq!(Needs::of(bytes), Needs::OtherMachine);
+            assert_eq!(ProgramNeeds::of(bytes), ProgramNeeds::OtherMachine);
         }
-        assert!(Needs::OtherMachine.problem().is_some());
-        assert!(Needs::Linux(None).problem().is_none());
-        assert!(Needs::Linux(Some(KAGGLE_GLIBC)).problem().is_none());
+        assert!(ProgramNeeds::OtherMachine.problem().is_some());
+        assert!(ProgramNeeds::Linux(None).problem().is_none());
+        assert!(ProgramNeeds::Linux(Some(KAGGLE_GLIBC)).problem().is_none());
     }
 
     /// The newest need is found in the program of this test, and in a copy that needs a future C
@@ -123,8 +128,8 @@ mod tests {
     #[test]
     fn the_newest_need_is_found() {
         let mut program = std::fs::read(std::env::current_exe().unwrap()).unwrap();
-        let Needs::Linux(Some(Glibc(2, minor))) = Needs::of(&program) else {
-            panic!("{:?}", Needs::of(&program));
+        let ProgramNeeds::Linux(Some(Glibc(2, minor))) = ProgramNeeds::of(&program) else {
+            panic!("{:?}", ProgramNeeds::of(&program));
         };
         let (old, new) = (format!("GLIBC_2.{minor}\0"), b"GLIBC_2.99");
         assert_eq!(old.len(), new.len() + 1, "{old}");
@@ -135,8 +140,8 @@ mod tests {
         for at in places {
             program[at..at + new.len()].copy_from_slice(new);
         }
-        let needs = Needs::of(&program);
-        assert_eq!(needs, Needs::Linux(Some(Glibc(2, 99))));
+        let needs = ProgramNeeds::of(&program);
+        assert_eq!(needs, ProgramNeeds::Linux(Some(Glibc(2, 99))));
         let (problem, hint) = needs.problem().unwrap();
         assert!(problem.contains("needs version 2.99") && hint.contains("zigbuild"));
     }
