@@ -208,7 +208,7 @@ impl Devices {
         /// The environment variable that lists which launches of the emulated device fail, and how.
         const FAULTS: &str = "BATT_DEVICE_FAULTS";
 
-        let threads = threads.or_else(|| std::thread::available_parallelism().ok());
+        let threads = NonZeroUsize::new(batt_engine::schedule::workers(threads));
         let device = batt_emulated::Emulated::new(threads.unwrap_or(NonZeroUsize::MIN));
         let Some(script) = std::env::var_os(FAULTS) else {
             return Ok(Devices::from(vec![Box::new(device) as Box<dyn Device>]));
