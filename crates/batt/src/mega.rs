@@ -278,6 +278,10 @@ impl MegaRun {
         let keep = |at: usize, line: &str| self.take_over(at, line).is_some();
         match Journal::open(path, &settings, existing, keep)? {
             Opened::Journal { journal, .. } => Ok(ResultSink::file(journal)),
+            // The record of a finished run is damaged: it begins again.
+            Opened::Finished { totals, .. } if totals.runs != self.planned() => {
+                self.open(path, Existing::Overwrite)
+            }
             Opened::Finished { totals, bytes } => {
                 self.totals = totals;
                 self.finished = Some(bytes);
@@ -580,8 +584,19 @@ mod tests {
         assert!(third.report.is_none());
         assert_eq!(
             (third.totals, third.bytes),
-            (expected.totals, expected.bytes)
+            (expected.totals.clone(), expected.bytes)
         );
+
+        // The record of the finished run has another number of runs.
+        let record = folder.path().join("parts.jsonl.meta.json");
+        let text = std::fs::read_to_string(&record).unwrap();
+        let runs = format!("\"runs\":{}", expected.totals.runs);
+        assert!(text.contains(&runs));
+        std::fs::write(&record, text.replace(&runs, "\"runs\":1")).unwrap();
+        let run = mega(&parts).begin().unwrap();
+        assert!(!run.was_finished() && run.resumed() == 0);
+        let fourth = run.finish(&mut Devices::none(), &Control::new()).unwrap();
+        assert!(fourth.is_complete() && fourth.totals == expected.totals);
     }
 
     #[test]
