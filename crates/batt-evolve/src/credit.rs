@@ -131,8 +131,8 @@ struct StoredWeights {
 impl TryFrom<StoredWeights> for Weights {
     type Error = &'static str;
 
-    /// Fits the weights to the kinds that this program has. A kind that is not stored gets its first
-    /// share, or none if the weights are fixed. A kind that this program lacks is dropped.
+    /// Fits the weights to the kinds that this program has. A kind that is not stored gets its
+    /// first share, or none if the weights are fixed. A kind that this program lacks is dropped.
     fn try_from(stored: StoredWeights) -> Result<Weights, &'static str> {
         let StoredWeights {
             mut weights,
