@@ -599,7 +599,7 @@ fn ten_thousand_solvers() {
     println!("after: {}", memory());
     let stats = &merged.stats;
     println!(
-        "{} steps, {} shared, {} after",
+        "{} steps, {} after sharing, {} after simplification",
         stats.before, stats.shared, stats.after
     );
     assert_eq!(merged.batt.outputs.len(), SOLVERS);
