@@ -39,7 +39,8 @@ pub enum Split {
     Test,
 }
 
-/// The name of a pair inside its task, written `train[0]` or `test[1]`.
+/// The name of a pair inside its task, written `train[0]` or `test[1]`. Parsing also accepts
+/// `train:0` and `test:1`, the form of the command line.
 ///
 /// ```
 /// use batt_arc::{PairRef, Split};
@@ -47,6 +48,7 @@ pub enum Split {
 /// let pair: PairRef = "test[1]".parse()?;
 /// assert_eq!(pair, PairRef { split: Split::Test, index: 1 });
 /// assert_eq!(pair.to_string(), "test[1]");
+/// assert_eq!("test:1".parse(), Ok(pair));
 /// # Ok::<(), batt_arc::PairRefError>(())
 /// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -59,7 +61,7 @@ pub struct PairRef {
 
 /// The error for a text that does not name a pair.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("{text:?} is not a pair: write train[0], test[1], ...")]
+#[error("{text:?} is not a pair: write train:0 or test[1]")]
 pub struct PairRefError {
     text: String,
 }
@@ -127,13 +129,15 @@ impl FromStr for PairRef {
 
     fn from_str(text: &str) -> Result<PairRef, PairRefError> {
         let parse = || {
-            let (list, rest) = text.split_once('[')?;
+            let (list, digits) = match text.split_once(':') {
+                Some(parts) => parts,
+                None => text.strip_suffix(']')?.split_once('[')?,
+            };
             let split = match list {
                 "train" => Split::Train,
                 "test" => Split::Test,
                 _ => return None,
             };
-            let digits = rest.strip_suffix(']')?;
             // `usize::from_str` would also take "+1".
             let index = digits
                 .bytes()
@@ -215,13 +219,20 @@ mod tests {
             "eval[0]",
             "test[0",
             "test[0]x",
+            "test[:0]",
+            "test:",
+            "test:0]",
+            "test::0",
+            "test:+1",
+            "eval:0",
+            ":0",
         ] {
             assert!(text.parse::<PairRef>().is_err(), "{text}");
         }
         let error = "train".parse::<PairRef>().unwrap_err();
         assert_eq!(
             error.to_string(),
-            "\"train\" is not a pair: write train[0], test[1], ..."
+            "\"train\" is not a pair: write train:0 or test[1]"
         );
     }
 }

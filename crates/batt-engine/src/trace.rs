@@ -17,7 +17,8 @@ pub struct TracedStep {
     pub call: String,
     /// The line in the file; 0 if the step is in no file.
     pub line: u32,
-    /// The value; `None` if it is too large to copy.
+    /// The value; `None` if it is too large to copy. [`describe`](crate::describe) shows it in a few
+    /// words.
     pub value: Option<OwnedValue>,
 }
 

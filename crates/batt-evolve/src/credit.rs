@@ -7,6 +7,7 @@ use crate::random::Chance;
 
 /// The shares in which kinds of mutation are tried, and the evidence for them.
 #[derive(Clone, Debug, Serialize, Deserialize)]
+#[serde(try_from = "StoredWeights")]
 pub struct Weights {
     weights: Vec<f64>,
     /// The offspring and the credit of recent generations, by kind. Older generations count less.
@@ -117,6 +118,64 @@ impl Weights {
     }
 }
 
+/// The weights as a checkpoint stores them. A program with fewer or more kinds of mutation may have
+/// written them.
+#[derive(Deserialize)]
+struct StoredWeights {
+    weights: Vec<f64>,
+    tried: Vec<f64>,
+    paid: Vec<f64>,
+    fixed: bool,
+}
+
+impl TryFrom<StoredWeights> for Weights {
+    type Error = &'static str;
+
+    /// Fits the weights to the kinds that this program has. A kind that is not stored gets its
+    /// first share, or none if the weights are fixed. A kind that this program lacks is dropped.
+    fn try_from(stored: StoredWeights) -> Result<Weights, &'static str> {
+        let StoredWeights {
+            mut weights,
+            mut tried,
+            mut paid,
+            fixed,
+        } = stored;
+        let is_valid = |list: &[f64]| {
+            let sum: f64 = list.iter().sum();
+            sum.is_finite() && list.iter().all(|value| *value >= 0.0)
+        };
+        if ![&weights, &tried, &paid].into_iter().all(|l| is_valid(l)) {
+            return Err("the weights contain a number that cannot be a weight");
+        }
+        let known = weights.len();
+        if [tried.len(), paid.len()] != [known; 2] {
+            return Err("the weights, the tries and the credit differ in length");
+        }
+        let count = MutationKind::ALL.len();
+        if known < count {
+            let first = Weights::default_shares();
+            let share = |k: usize| if fixed { 0.0 } else { first[k] };
+            weights.extend((known..count).map(share));
+        }
+        weights.truncate(count);
+        tried.resize(count, 0.0);
+        paid.resize(count, 0.0);
+        let total: f64 = weights.iter().sum();
+        if total <= 0.0 {
+            return Err("all weights are 0");
+        }
+        if known != count {
+            weights.iter_mut().for_each(|weight| *weight /= total);
+        }
+        Ok(Weights {
+            weights,
+            tried,
+            paid,
+            fixed,
+        })
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -158,5 +217,59 @@ mod tests {
             Weights::choose(&weights.sums(), &mut chance),
             MutationKind::Op
         );
+    }
+
+    /// Reads weights in which each list has some number of entries.
+    fn stored(lengths: [usize; 3], value: f64, fixed: bool) -> Result<Weights, String> {
+        let [weights, tried, paid] = lengths.map(|length| vec![value; length]);
+        let stored = serde_json::json!({
+            "weights": weights, "tried": tried, "paid": paid, "fixed": fixed,
+        });
+        serde_json::from_value(stored).map_err(|error| error.to_string())
+    }
+
+    #[test]
+    fn stored_weights_fit_the_kinds_of_this_program() {
+        let count = MutationKind::ALL.len();
+        let credit = Credit {
+            tried: [10; MutationKind::ALL.len()],
+            paid: [5; MutationKind::ALL.len()],
+        };
+        for fixed in [false, true] {
+            for known in [1, count - 1, count, count + 1, 3 * count] {
+                let mut weights = stored([known; 3], 0.5, fixed).unwrap();
+                for _ in 0..2 {
+                    let shares = MutationKind::ALL.map(|kind| weights.share(kind));
+                    let total: f64 = shares.iter().sum();
+                    assert!(
+                        known == count || (total - 1.0).abs() < 1e-9,
+                        "{known}: {total}"
+                    );
+                    for (k, share) in shares.into_iter().enumerate() {
+                        assert_eq!(share > 0.0, !fixed || k < known, "{known}, kind {k}");
+                    }
+                    weights.learn(&credit);
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn damaged_weights_are_an_error() {
+        let count = MutationKind::ALL.len();
+        for (lengths, value) in [
+            ([count, count - 1, count], 0.5),
+            ([count, count, 0], 0.5),
+            ([0, count, count], 0.5),
+            ([count; 3], -0.5),
+            ([count; 3], 0.0),
+            ([count; 3], f64::MAX),
+        ] {
+            assert!(
+                stored(lengths, value, false).is_err(),
+                "{lengths:?} of {value}"
+            );
+        }
+        assert!(stored([0; 3], 0.5, true).is_err());
     }
 }

@@ -87,10 +87,15 @@ pub struct FoundSolver {
     pub score: Score,
     /// A hash of its outputs on all demonstrations.
     pub outputs: u64,
-    /// The mutation that made it; `None` for an unchanged program of a donor.
-    pub kind: Option<MutationKind>,
+    /// How the program was made: the name of a mutation, or [`FoundSolver::SEED`].
+    pub origin: &'static str,
     /// The program from which it was made.
     pub parent: Option<Program>,
+}
+
+impl FoundSolver {
+    /// The origin of a seed solver that was not changed.
+    pub const SEED: &'static str = "donor";
 }
 
 /// Counts over some generations.
@@ -366,7 +371,9 @@ impl<'t> Evolution<'t> {
                     program: island.program(individual),
                     score: individual.score,
                     outputs: individual.outputs,
-                    kind: individual.kind,
+                    origin: individual
+                        .kind
+                        .map_or(FoundSolver::SEED, MutationKind::name),
                     parent: individual.parent.clone(),
                 });
             }

@@ -16,6 +16,7 @@
 //!   tried, and adapt
 //! - [`Score`](batt_arc::Score): demonstrations solved, then closeness, then size, then cost
 //! - [`SeedSolver`]: a solver from which evolution learns
+//! - [`Search`]: what a session needs of a search; [`Evolution`] is one
 //! - [`EvolveSetup`]: a whole evolution, with an archive, events and a report
 //! - [`import`]: tries solvers from files on their tasks
 //! - [`mutants`]: solvers changed at random, for scoring outside evolution
@@ -41,6 +42,7 @@ mod offspring;
 mod parts;
 mod random;
 mod score;
+mod search;
 mod session;
 mod state;
 mod timing;
@@ -57,6 +59,7 @@ pub use import::{
 };
 pub use mutants::{Mutant, mutants};
 pub use mutate::MutationKind;
+pub use search::Search;
 pub use session::{
     BestSolver, Change, EvolveError, EvolveEvent, EvolveOptions, EvolveProgress, EvolveReport,
     EvolveSetup, EvolveStart, HoldOut, Improvement, ResumedRun, StopReason, TestAnswer,

@@ -110,14 +110,15 @@ fn judge_and_hash<'r>(
     (verdict, run.check_limits().is_ok().then_some(hash))
 }
 
-/// A program is expensive if one of its steps takes more than the limit divided by this number.
+/// A program is expensive if one of its calls takes more steps than the limit divided by this
+/// number.
 const EXPENSIVE_STEP: u64 = 12;
 
 /// Runs programs on all demonstrations. A program that fails on a demonstration is not run on the
 /// next.
 ///
 /// `limits` hold for one program on one demonstration. Most programs are cheap. They run together,
-/// so shared steps are computed once, with small limits for each step. The few expensive programs
+/// so shared calls are computed once, with small limits for each call. The few expensive programs
 /// that reach these limits run again one by one within the full limits. A program that a device
 /// finishes is within the limits, so it does not fail here either.
 ///

@@ -15,6 +15,9 @@ use crate::evolution::Evolution;
 /// The version of the format.
 const FORMAT: u32 = 1;
 
+/// The name of evolution among the search strategies.
+const STRATEGY: &str = "evolution";
+
 /// The number of best programs stored for each task.
 const BEST: usize = 24;
 
@@ -30,10 +33,31 @@ pub enum StateError {
         /// Its version.
         found: u32,
     },
+    /// The state is of another search strategy.
+    #[error("the stored state is of the search '{found}', not of '{STRATEGY}'")]
+    Strategy {
+        /// The name of its strategy.
+        found: String,
+    },
+}
+
+/// The part of a state that says how to read the rest.
+#[derive(Deserialize)]
+struct Header {
+    /// Checkpoints written before there was a choice of strategies do not name one.
+    #[serde(default = "evolution")]
+    strategy: String,
+    format: u32,
+}
+
+fn evolution() -> String {
+    STRATEGY.to_owned()
 }
 
 #[derive(Serialize, Deserialize)]
 struct State {
+    #[serde(default = "evolution")]
+    strategy: String,
     format: u32,
     generation: u64,
     weights: Weights,
@@ -67,9 +91,10 @@ pub fn check_checkpoint(checkpoint: &Checkpoint) -> Result<(), String> {
 }
 
 fn read_state(state: &[u8]) -> Result<State, StateError> {
-    let state: State = serde_json::from_slice(state)?;
-    match state.format {
-        FORMAT => Ok(state),
+    let Header { strategy, format } = serde_json::from_slice(state)?;
+    match format {
+        _ if strategy != STRATEGY => Err(StateError::Strategy { found: strategy }),
+        FORMAT => Ok(serde_json::from_slice(state)?),
         found => Err(StateError::Version { found }),
     }
 }
@@ -91,6 +116,7 @@ impl Evolution<'_> {
             }
         };
         let state = State {
+            strategy: evolution(),
             format: FORMAT,
             generation: self.generation(),
             weights: self.weights().clone(),

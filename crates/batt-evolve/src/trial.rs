@@ -31,7 +31,8 @@ pub struct Trial {
 }
 
 impl Judge {
-    /// Creates a judge with the built-in differs.
+    /// Creates a judge with the built-in differs. It has no way to add others, so its closeness
+    /// differs from that of an evolution with differs of its own.
     pub fn new(dialect: Dialect) -> Judge {
         Judge {
             differs: Differs::new(dialect, &[]),

@@ -5,11 +5,13 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use batt_arc::{Task, corpus};
+use batt_archive::Checkpoint;
 use batt_dsl::Dialect;
 use batt_engine::Cancel;
 use batt_engine::{Compiled, EvalOptions, Job, Sample, evaluate};
 use batt_evolve::{
     Evolution, EvolveSettings, EvolveTally, MutationKind, Round, SeedSolver, Weights,
+    check_checkpoint,
 };
 use batt_lang::card::structural_hash;
 use batt_lang::{Program, SolverFile};
@@ -168,6 +170,65 @@ fn an_evolution_continues_from_a_state() {
     assert!(second.best(0) <= first.best(0));
     assert!(new().restore(b"{}").is_err());
     assert!(new().restore(b"not a state").is_err());
+}
+
+#[test]
+fn states_of_other_versions_of_the_program_are_read_or_refused() {
+    let (tasks, donors) = held_out(&["1b91133d"]);
+    let new = || {
+        Evolution::new(
+            &tasks,
+            Dialect::ArcDsl,
+            donors.clone(),
+            &[],
+            settings(5, 100),
+        )
+    };
+    let mut first = new();
+    rounds(&mut first, 2);
+    let state: serde_json::Value = serde_json::from_slice(&first.state()).expect("JSON");
+    let check = |state: &serde_json::Value| {
+        let state = state.to_string().into_bytes();
+        let checked = check_checkpoint(&Checkpoint {
+            generation: 2,
+            state: state.clone(),
+        });
+        let mut evolution = new();
+        let restored = evolution.restore(&state).map_err(|error| error.to_string());
+        assert_eq!(checked, restored);
+        if restored.is_ok() {
+            rounds(&mut evolution, 2);
+        }
+        restored
+    };
+    assert_eq!(check(&state), Ok(()));
+
+    // Checkpoints of earlier versions name no strategy.
+    let mut earlier = state.clone();
+    earlier
+        .as_object_mut()
+        .expect("an object")
+        .remove("strategy");
+    assert_eq!(check(&earlier), Ok(()));
+
+    let mut foreign = state.clone();
+    foreign["strategy"] = "annealing".into();
+    let error = check(&foreign).unwrap_err();
+    assert!(error.contains("'annealing'"), "{error}");
+
+    for list in ["weights", "tried", "paid"] {
+        let mut short = state.clone();
+        short["weights"][list] = serde_json::json!([0.5]);
+        let error = check(&short).unwrap_err();
+        assert!(error.contains("differ in length"), "{error}");
+    }
+    for kinds in [1, MutationKind::ALL.len() - 1, MutationKind::ALL.len() + 1] {
+        let mut other = state.clone();
+        for list in ["weights", "tried", "paid"] {
+            other["weights"][list] = vec![0.5; kinds].into();
+        }
+        assert_eq!(check(&other), Ok(()), "{kinds} kinds");
+    }
 }
 
 #[test]

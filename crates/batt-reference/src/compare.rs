@@ -379,6 +379,13 @@ mod tests {
         assert!((ratios.without.unwrap() - 190.0 / 3.0).abs() < 1e-9);
         assert!((ratios.alone.unwrap() - 9810.0 / 97.0).abs() < 1e-9);
         assert_eq!((ratios.median, ratios.smallest), (Some(90.0), Some(50.0)));
+        // Interrupted before any solver had a turn.
+        let none = Comparison {
+            solvers: Vec::new(),
+            ..comparison
+        };
+        let ratios = none.ratios("a64e4611");
+        assert_eq!((ratios.median, ratios.smallest), (None, None));
     }
 
     #[test]

@@ -6,7 +6,7 @@
 //!
 //! ```text
 //!   Tasks ──┬── run ─────> RunReport: verdicts, values, errors
-//!   Solvers ┤
+//!   Solvers ┼── Solver::trace ──> the value of every step of one run
 //!           ├── card ────> one program, a batt ── Mega ──> MegaSummary, JSON lines or Parquet
 //!           ├── Evolve ──> new solvers ── archive ──┐
 //!           └── Candidates <────────────────────────┘ ──> Submission
@@ -23,18 +23,25 @@
 //!
 //! # let folder = tempfile::tempdir().unwrap();
 //! # let folder = folder.path();
-//! // Load. For your own files use `Tasks::load("data/training")` and `Solvers::load`.
+//! // Load. For your own files use `Tasks::load("data/training")` and
+//! // `Solvers::load(["solvers.py"], None)`; `None` detects the dialect of each file.
 //! let (tasks, solvers) = (Tasks::embedded(), Solvers::embedded());
+//! // Functions that cannot be loaded are left out. The diagnostics say why.
+//! for diagnostic in solvers.diagnostics() {
+//!     println!("{diagnostic}");
+//! }
 //! let control = Control::new().deadline_in(std::time::Duration::from_secs(300));
 //!
 //! // Run every solver on its task, and compare with the known outputs.
 //! let options = RunOptions::default();
 //! let report = run(&solvers, &tasks, &options, &mut Devices::none(), &control, |result| {
 //!     if let Some(reason) = result.reason() {
-//!         println!("{} on {}: {reason}", result.solver().name(), result.pair);
+//!         let (solver, task) = (result.solver().name(), &result.task().id);
+//!         println!("{solver} on {task} {}: {reason}", result.pair);
 //!     }
 //! })?;
-//! assert_eq!(report.summary.tasks(), (65, 65));
+//! let (solved, all) = report.summary.tasks();
+//! assert_eq!((solved, all), (65, 65));
 //!
 //! // Merge the solvers into one program, a batt, that computes shared steps once.
 //! let merged = card::merge(&solvers, Some(&tasks))?;
@@ -71,6 +78,7 @@
 //! # Ok::<(), batt::Error>(())
 //! ```
 //!
+//! [`Solver::trace`] returns the steps of one run, and [`Solver::explain`] says why a step failed.
 //! `examples/` has a small program for each part.
 
 pub mod archive;

@@ -108,6 +108,23 @@ impl Solver {
     }
 
     /// Quotes the line of the failing step and describes its arguments, from a trace of the run.
+    /// Returns `None` if no single step failed, as when the run's value is too large to return.
+    ///
+    /// ```
+    /// use batt::{Grid, Limits, RunInput, Solvers, Verdict};
+    ///
+    /// let text = "def f(I):\n    x1 = hmirror(I)\n    O = crop(x1, ONE, TWO)\n    return O\n";
+    /// let solvers = Solvers::parse(text, "f.py");
+    /// let (solver, limits) = (solvers.get("f").unwrap(), Limits::default());
+    /// let input = RunInput::from(Grid::from_rows(&[[1], [2]])?);
+    /// let Verdict::Failed(error) = solver.run_on(&input, &limits).verdict else {
+    ///     panic!("a number is not a location");
+    /// };
+    /// let steps = solver.trace(&input, &limits);
+    /// let why = solver.explain(&error, &steps).unwrap();
+    /// assert!(why.contains("O = crop(x1, ONE, TWO)"), "{why}");
+    /// # Ok::<(), batt::GridError>(())
+    /// ```
     pub fn explain(&self, error: &RunError, steps: &[TracedStep]) -> Option<String> {
         let failed = error.step?;
         Some(explain_step(self.program(), failed, steps, self.source()))

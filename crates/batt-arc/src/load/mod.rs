@@ -10,7 +10,7 @@ use std::fs;
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 
-use shape::Fault;
+use shape::PlacedProblem;
 
 pub(crate) use json::{Node, TOO_MANY};
 pub(crate) use shape::{SOLUTIONS, Shape, grid};
@@ -295,7 +295,7 @@ impl Found {
             if let (Ok(task), Some((beside, _)), Some(list)) =
                 (&mut task, answers, by_id.get(id.as_str()))
             {
-                shape::solve(task, list).map_err(|fault| task_error(beside, id, fault))?;
+                shape::solve(task, list).map_err(|placed| task_error(beside, id, placed))?;
             }
             self.add(path, id, task)?;
         }
@@ -306,9 +306,9 @@ impl Found {
         &mut self,
         path: &Path,
         id: &str,
-        task: Result<Task, Fault>,
+        task: Result<Task, PlacedProblem>,
     ) -> Result<(), DatasetError> {
-        let task = task.map_err(|fault| task_error(path, id, fault))?;
+        let task = task.map_err(|placed| task_error(path, id, placed))?;
         if let Some(&at) = self.by_id.get(id) {
             if merge(&mut self.tasks[at], task) {
                 return Ok(());
@@ -334,8 +334,8 @@ impl Found {
     }
 }
 
-fn task_error(path: &Path, id: &str, fault: Fault) -> DatasetError {
-    let Fault { place, problem } = fault;
+fn task_error(path: &Path, id: &str, placed: PlacedProblem) -> DatasetError {
+    let PlacedProblem { place, problem } = placed;
     DatasetError::Task {
         path: path.to_owned(),
         task: id.to_owned(),

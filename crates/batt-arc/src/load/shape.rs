@@ -95,22 +95,22 @@ fn is_task(node: &Node) -> bool {
 
 /// A problem, and its place in the task.
 #[derive(Debug)]
-pub(crate) struct Fault {
+pub(crate) struct PlacedProblem {
     pub(crate) place: String,
     pub(crate) problem: Problem,
 }
 
-impl Fault {
-    fn at(place: impl Into<String>) -> impl FnOnce(Problem) -> Fault {
+impl PlacedProblem {
+    fn at(place: impl Into<String>) -> impl FnOnce(Problem) -> PlacedProblem {
         let place = place.into();
-        move |problem| Fault { place, problem }
+        move |problem| PlacedProblem { place, problem }
     }
 }
 
 /// Reads `{"train": [...], "test": [...]}`.
-pub(crate) fn task(id: &str, node: &Node) -> Result<Task, Fault> {
+pub(crate) fn task(id: &str, node: &Node) -> Result<Task, PlacedProblem> {
     if !matches!(node, Node::Map(_)) {
-        return Err(Fault::at("")(kind(
+        return Err(PlacedProblem::at("")(kind(
             "an object with \"train\" and \"test\"",
             node,
         )));
@@ -125,7 +125,7 @@ pub(crate) fn task(id: &str, node: &Node) -> Result<Task, Fault> {
 }
 
 /// Reads a bare list of pairs: all of them are demonstrations.
-pub(crate) fn pairs_task(id: &str, node: &Node) -> Result<Task, Fault> {
+pub(crate) fn pairs_task(id: &str, node: &Node) -> Result<Task, PlacedProblem> {
     let train = pairs(node, "train", true)?;
     Ok(Task {
         id: id.to_owned(),
@@ -137,7 +137,7 @@ pub(crate) fn pairs_task(id: &str, node: &Node) -> Result<Task, Fault> {
 }
 
 /// Puts the answers of a solutions file into the tests that have none.
-pub(crate) fn solve(task: &mut Task, answers: &Node) -> Result<(), Fault> {
+pub(crate) fn solve(task: &mut Task, answers: &Node) -> Result<(), PlacedProblem> {
     let expected = "a list of grids";
     let mismatch = |solutions| Problem::SolutionCount {
         solutions,
@@ -145,50 +145,52 @@ pub(crate) fn solve(task: &mut Task, answers: &Node) -> Result<(), Fault> {
     };
     let answers = match answers {
         Node::List(answers) if answers.len() == task.test.len() => answers,
-        Node::List(answers) => return Err(Fault::at("")(mismatch(answers.len()))),
-        Node::Row(cells) if cells.is_empty() => return Err(Fault::at("")(mismatch(0))),
-        other => return Err(Fault::at("")(kind(expected, other))),
+        Node::List(answers) => return Err(PlacedProblem::at("")(mismatch(answers.len()))),
+        Node::Row(cells) if cells.is_empty() => return Err(PlacedProblem::at("")(mismatch(0))),
+        other => return Err(PlacedProblem::at("")(kind(expected, other))),
     };
     for (index, (pair, answer)) in task.test.iter_mut().zip(answers).enumerate() {
-        let answer = grid(answer).map_err(Fault::at(format!("test[{index}].output")))?;
+        let answer = grid(answer).map_err(PlacedProblem::at(format!("test[{index}].output")))?;
         pair.output.get_or_insert(answer);
     }
     Ok(())
 }
 
-fn list(node: &Node, key: &'static str, need_output: bool) -> Result<Vec<Pair>, Fault> {
+fn list(node: &Node, key: &'static str, need_output: bool) -> Result<Vec<Pair>, PlacedProblem> {
     let list = node
         .get(key)
-        .ok_or_else(|| Fault::at("")(Problem::Missing { key }))?;
+        .ok_or_else(|| PlacedProblem::at("")(Problem::Missing { key }))?;
     pairs(list, key, need_output)
 }
 
-fn pairs(node: &Node, key: &str, need_output: bool) -> Result<Vec<Pair>, Fault> {
+fn pairs(node: &Node, key: &str, need_output: bool) -> Result<Vec<Pair>, PlacedProblem> {
     let items = match node {
         Node::List(items) => items,
-        Node::Row(cells) if cells.is_empty() => return Err(Fault::at(key)(Problem::EmptyList)),
-        other => return Err(Fault::at(key)(kind("a list of pairs", other))),
+        Node::Row(cells) if cells.is_empty() => {
+            return Err(PlacedProblem::at(key)(Problem::EmptyList));
+        }
+        other => return Err(PlacedProblem::at(key)(kind("a list of pairs", other))),
     };
     let read = |(index, item)| pair(item, need_output, || format!("{key}[{index}]"));
     items.iter().enumerate().map(read).collect()
 }
 
 /// Reads one pair. `place` is called only for errors.
-fn pair(node: &Node, need_output: bool, place: impl Fn() -> String) -> Result<Pair, Fault> {
+fn pair(node: &Node, need_output: bool, place: impl Fn() -> String) -> Result<Pair, PlacedProblem> {
     let Node::Map(_) = node else {
-        return Err(Fault::at(place())(kind(
+        return Err(PlacedProblem::at(place())(kind(
             "a pair {\"input\": ..., \"output\": ...}",
             node,
         )));
     };
     let side = |key: &'static str| match node.get(key) {
         None | Some(Node::Null) => Ok(None),
-        Some(side) => grid(side).map(Some).map_err(|problem| Fault {
+        Some(side) => grid(side).map(Some).map_err(|problem| PlacedProblem {
             place: format!("{}.{key}", place()),
             problem,
         }),
     };
-    let missing = |key| Fault::at(place())(Problem::Missing { key });
+    let missing = |key| PlacedProblem::at(place())(Problem::Missing { key });
     let input = side("input")?.ok_or_else(|| missing("input"))?;
     let output = side("output")?;
     if need_output && output.is_none() {

@@ -233,7 +233,7 @@ fn numbers_for_people_and_for_programs() {
         .code(0)
         .out(" t1          2  hmirror(I)")
         .out(" hmirror         2          0");
-    let summary = "merged 2 solvers and 0 differs: 4 steps, 3 shared, 3 after simplification\n\
+    let summary = "merged 2 solvers and 0 differs: 4 steps, 3 after sharing, 3 after simplification\n\
                    wrote b.py and b.json\n";
     assert!(ended.stdout.ends_with(summary), "{}", ended.stdout);
     let all = json(

@@ -1,7 +1,7 @@
 //! An evolution from setup to report.
 //!
 //! ```text
-//!   tasks, solvers, archive --> EvolveSetup --> run: Evolution, round after round --> EvolveReport
+//!   tasks, solvers, archive --> EvolveSetup --> run: Search, round after round --> EvolveReport
 //!                                                |           |
 //!                                          EvolveEvent   ArchiveWriter --> archive
 //! ```
@@ -27,6 +27,7 @@ pub use progress::{BestSolver, Change, EvolveProgress, Improvement};
 pub use setup::{EvolveOptions, EvolveSetup, EvolveStart, HoldOut, ResumedRun};
 
 use crate::evolution::Evolution;
+use crate::search::Search;
 use writer::ArchiveWriter;
 
 /// An event of a run.
@@ -118,33 +119,34 @@ impl EvolveSetup {
         listener: &mut dyn FnMut(EvolveEvent),
     ) -> Result<EvolveReport, EvolveError> {
         let tasks = self.tasks.clone();
-        let mut evolution = Evolution::new(
+        // Another search is chosen here.
+        let search: &mut dyn Search = &mut Evolution::new(
             &tasks,
             self.start.dialect,
             std::mem::take(&mut self.seeds),
             &self.options.differs,
             self.options.settings(self.start.seed),
         );
-        let archive = self.begin(&mut evolution)?;
-        evolution.add_programs(&self.archived, cancel);
+        let archive = self.begin(search)?;
+        search.add_programs(&self.archived, cancel);
 
         let origins = std::mem::take(&mut self.origins);
         let path = self.start.archive.clone();
         let run = archive.as_ref().map(|(_, run)| run.number());
-        let progress = EvolveProgress::new(&evolution, tasks.clone(), (path, run), origins);
+        let progress = EvolveProgress::new(search, tasks.clone(), (path, run), origins);
         let mut progress = Arc::new(progress);
         let mut writer = ArchiveWriter::new(archive, self.options.retention)?;
         listener(EvolveEvent::Generation(Arc::clone(&progress)));
         let mut left = self.options.generations.unwrap_or(u64::MAX);
         let ended = loop {
-            if let Some(stop) = stop_reason(left, &evolution, cancel) {
+            if let Some(stop) = stop_reason(left, search, cancel) {
                 break Ok(stop);
             }
-            let round = evolution.round(devices, cancel);
+            let round = search.round(devices, cancel);
             let now = Arc::make_mut(&mut progress);
-            let improvements = now.add(&evolution, &round);
+            let improvements = now.add(search, &round);
             writer.take(&tasks, round.found);
-            if let Err(error) = writer.save(&evolution, improvements, now, listener) {
+            if let Err(error) = writer.save(search, improvements, now, listener) {
                 break Err(error);
             }
             now.tick();
@@ -154,7 +156,7 @@ impl EvolveSetup {
         let mut progress = Arc::unwrap_or_clone(progress);
         progress.tick();
         let ended = ended.and_then(|stop| {
-            writer.finish(&evolution, &mut progress, listener)?;
+            writer.finish(search, &mut progress, listener)?;
             Ok(stop)
         });
         let (stop, save_error) = match ended {
@@ -179,10 +181,7 @@ impl EvolveSetup {
     }
 
     /// Starts a run of the archive, or resumes one.
-    fn begin(
-        &mut self,
-        evolution: &mut Evolution<'_>,
-    ) -> Result<Option<(Archive, RunId)>, EvolveError> {
+    fn begin(&mut self, search: &mut dyn Search) -> Result<Option<(Archive, RunId)>, EvolveError> {
         let info = self.run_info();
         let Some(mut archive) = self.archive.take() else {
             return Ok(None);
@@ -191,7 +190,7 @@ impl EvolveSetup {
             None => archive.begin_run(&info)?,
             Some(run) => {
                 if let Some(checkpoint) = archive.checkpoint(run.id)? {
-                    let restored = evolution.restore(&checkpoint.state);
+                    let restored = search.restore(&checkpoint.state);
                     restored.map_err(|source| EvolveError::Checkpoint {
                         path: archive.path().to_owned(),
                         run: run.id.number(),
@@ -200,7 +199,7 @@ impl EvolveSetup {
                 }
                 // Weights given by the caller override those the run has learnt.
                 if let Some(weights) = &self.options.weights {
-                    evolution.set_weights(weights.clone());
+                    search.set_weights(weights.clone());
                 }
                 run.id
             }
@@ -209,8 +208,8 @@ impl EvolveSetup {
     }
 }
 
-fn stop_reason(left: u64, evolution: &Evolution<'_>, cancel: &Cancel) -> Option<StopReason> {
-    if evolution.is_done() {
+fn stop_reason(left: u64, search: &dyn Search, cancel: &Cancel) -> Option<StopReason> {
+    if search.is_done() {
         Some(StopReason::Done)
     } else if left == 0 {
         Some(StopReason::Generations)

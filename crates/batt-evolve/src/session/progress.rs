@@ -10,12 +10,10 @@ use batt_lang::Program;
 use batt_lang::card::structural_hash;
 
 use crate::credit::Weights;
-use crate::evolution::{Evolution, EvolveTally, FoundSolver, Round};
+use crate::evolution::{EvolveTally, FoundSolver, Round};
+use crate::search::Search;
 
-/// The origin of a program that is an unchanged seed solver.
-pub(super) const SEED: &str = "donor";
-
-/// The progress of an evolution.
+/// The progress of an search.
 #[derive(Clone, Debug)]
 pub struct EvolveProgress {
     /// The tasks that evolve.
@@ -64,7 +62,7 @@ pub struct BestSolver {
 impl BestSolver {
     /// Returns whether it is an unchanged seed solver.
     pub fn is_seed(&self) -> bool {
-        self.origin == SEED
+        self.origin == FoundSolver::SEED
     }
 }
 
@@ -93,7 +91,7 @@ pub enum Change {
 impl EvolveProgress {
     /// Creates the progress before the first generation.
     pub(super) fn new(
-        evolution: &Evolution<'_>,
+        search: &dyn Search,
         tasks: Arc<[Task]>,
         (archive, run): (Option<PathBuf>, Option<i64>),
         origins: HashMap<String, String>,
@@ -102,8 +100,8 @@ impl EvolveProgress {
             best: vec![None; tasks.len()],
             tasks,
             tally: EvolveTally::default(),
-            generation: evolution.generation(),
-            weights: evolution.weights().clone(),
+            generation: search.generation(),
+            weights: search.weights().clone(),
             solved: Vec::new(),
             improved: Vec::new(),
             archive,
@@ -117,14 +115,14 @@ impl EvolveProgress {
     }
 
     /// Adds a round. Returns its improvements, the most important last.
-    pub(super) fn add(&mut self, evolution: &Evolution<'_>, round: &Round) -> Vec<Improvement> {
+    pub(super) fn add(&mut self, search: &dyn Search, round: &Round) -> Vec<Improvement> {
         self.tally.add(&round.tally);
-        self.generation = evolution.generation();
-        self.weights = evolution.weights().clone();
+        self.generation = search.generation();
+        self.weights = search.weights().clone();
         let changed: BTreeSet<usize> = round.found.iter().map(|found| found.task).collect();
         let mut improvements: Vec<Improvement> = changed
             .into_iter()
-            .filter_map(|task| self.improvement(evolution, round, task))
+            .filter_map(|task| self.improvement(search, round, task))
             .collect();
         improvements.sort_by_key(|found| (found.change, found.best.score.closeness));
         for Improvement { task, change, best } in &improvements {
@@ -138,18 +136,13 @@ impl EvolveProgress {
         improvements
     }
 
-    fn improvement(
-        &self,
-        evolution: &Evolution<'_>,
-        round: &Round,
-        task: usize,
-    ) -> Option<Improvement> {
-        let score = evolution.best(task)?;
+    fn improvement(&self, search: &dyn Search, round: &Round, task: usize) -> Option<Improvement> {
+        let score = search.best(task)?;
         let before = self.best[task].as_ref().map(|best| best.score);
         if before.is_some_and(|before| before <= score) {
             return None;
         }
-        let program = evolution.best_program(task)?;
+        let program = search.best_program(task)?;
         let hash = structural_hash(&program);
         let was_solved = before.is_some_and(|before| before.is_solved());
         Some(Improvement {
@@ -171,13 +164,15 @@ impl EvolveProgress {
 
     /// Returns how a program was made.
     fn origin(&self, hash: &str, task: usize, score: Score, found: &[FoundSolver]) -> String {
-        let mut same = found.iter().filter(|found| {
-            found.task == task && found.score == score && structural_hash(&found.program) == hash
+        let mut made = found.iter().filter(|found| {
+            found.origin != FoundSolver::SEED
+                && found.task == task
+                && found.score == score
+                && structural_hash(&found.program) == hash
         });
-        match same.find_map(|found| found.kind) {
-            Some(kind) => kind.name().to_owned(),
-            None => self.origins.get(hash).map_or(SEED, |how| how).to_owned(),
-        }
+        let archived = || self.origins.get(hash).map(String::as_str);
+        let origin = made.next().map(|found| found.origin).or_else(archived);
+        origin.unwrap_or(FoundSolver::SEED).to_owned()
     }
 
     /// Notes how much time has passed.

@@ -9,9 +9,10 @@ use batt_lang::card::structural_hash;
 
 use super::EvolveEvent;
 use super::error::EvolveError;
-use super::progress::{EvolveProgress, Improvement, SEED};
+use super::progress::{EvolveProgress, Improvement};
 use super::save_thread::{SaveBatch, SaveReply, SaveThread};
-use crate::evolution::{Evolution, FoundSolver};
+use crate::evolution::FoundSolver;
+use crate::search::Search;
 
 /// The least time between two checkpoints. With hundreds of tasks, a checkpoint has megabytes.
 const BETWEEN_CHECKPOINTS: Duration = Duration::from_secs(60);
@@ -68,7 +69,7 @@ impl ArchiveWriter {
             }
             self.waiting.push(NewEntry {
                 parents: found.parent.iter().map(structural_hash).collect(),
-                mutation: found.kind.map_or(SEED, |kind| kind.name()).to_owned(),
+                mutation: found.origin.to_owned(),
                 task: task.id.clone(),
                 task_hash: format!("{:016x}", task.content_hash()),
                 score: found.score,
@@ -82,7 +83,7 @@ impl ArchiveWriter {
     /// listener hears of improvements once they are saved, in this call or a later one.
     pub fn save(
         &mut self,
-        evolution: &Evolution<'_>,
+        search: &dyn Search,
         improvements: Vec<Improvement>,
         progress: &mut EvolveProgress,
         listener: &mut dyn FnMut(EvolveEvent),
@@ -101,8 +102,8 @@ impl ArchiveWriter {
             thread.save(SaveBatch {
                 found,
                 checkpoint: due.then(|| Checkpoint {
-                    generation: evolution.generation(),
-                    state: evolution.state(),
+                    generation: search.generation(),
+                    state: search.state(),
                 }),
                 improvements,
             });
@@ -119,12 +120,12 @@ impl ArchiveWriter {
     /// Saves the last programs with a checkpoint, and waits until everything is on the disk.
     pub fn finish(
         &mut self,
-        evolution: &Evolution<'_>,
+        search: &dyn Search,
         progress: &mut EvolveProgress,
         listener: &mut dyn FnMut(EvolveEvent),
     ) -> Result<(), EvolveError> {
         self.last_checkpoint = None;
-        self.save(evolution, Vec::new(), progress, listener)?;
+        self.save(search, Vec::new(), progress, listener)?;
         while let Some(thread) = &mut self.thread {
             match thread.next_reply()? {
                 Some(reply) => handle_reply(reply, progress, listener)?,

@@ -1,9 +1,12 @@
 //! The kinds of value that Python distinguishes, and what primitives certainly do with them.
 //!
 //! The DSL's type hints are conventions: the hint of `maximum` is an integer, but it returns any
-//! element of the container. This table has only what is certain. A kind missing from a parameter
-//! makes every call with it fail, and a successful call returns one of the kinds of the result.
-//! Primitives that are not listed may do anything, so a new one needs no row here.
+//! element of the container. The table in this file has only facts that hold for every call:
+//!
+//! - If an argument has a kind that its parameter does not list, the call fails.
+//! - If a call succeeds, the result has one of the kinds listed for it.
+//!
+//! A primitive without a row may accept and return anything, so a new primitive needs no row.
 
 use std::fmt;
 use std::ops::{BitAnd, BitOr};
@@ -177,7 +180,7 @@ fn read_kinds(text: &str) -> Option<Kinds> {
 
 /// The table of signatures: names of primitives, and the signature they share. `n` is None, `i`
 /// integer, `t` tuple, `s` set, `f` function, `c` container (tuple or set), `_` anything, `=0` the
-/// kind of argument 0.
+/// kind of argument 0. Letters combine: `its` is an integer, a tuple or a set.
 ///
 /// A parameter that is used only when a container has elements counts as `_`: with an empty
 /// container the call succeeds.

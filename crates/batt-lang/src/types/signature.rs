@@ -7,8 +7,11 @@ use super::table::{ContainerKind, NAMES, Table, TypeId};
 /// One row per primitive: `name: parameters -> result`, with `|` between the types of a primitive
 /// that has several.
 ///
-/// Lower-case letters are variables. `C<a>` is a container whose kind is a variable too: a `C<..>`
-/// in the result has the same kind. `[a, b]` is a tuple of two, `(a -> b)` a function.
+/// Lower-case letters are type variables. `Tuple<a>` is a tuple and `Set<a>` a set. `C<a>`, `D<a>`
+/// and `E<a>` are either. The same capital letter stands for the same kind of container throughout a
+/// row; different letters may stand for different kinds. So `combine: C<a>, D<a> -> C<a>` takes any
+/// two containers and returns one of the kind of the first. `[a, b]` is a tuple of two, `(a -> b)` a
+/// function.
 pub(super) const ROWS: &str = "
 identity: a -> a
 equality: a, a -> Bool

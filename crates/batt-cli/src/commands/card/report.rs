@@ -33,7 +33,7 @@ impl Report<'_> {
         let stats = &self.merged.stats;
         writeln!(
             out,
-            "merged {} and {}: {}, {} shared, {} after simplification",
+            "merged {} and {}: {}, {} after sharing, {} after simplification",
             match self.mutants {
                 0 => counted(stats.solvers, "solver"),
                 n => format!(

@@ -93,14 +93,10 @@ const LARGEST: u64 = 1 << 20;
 
 /// Splits the name of a pair from the end of a path, if there is one.
 fn split_pair(text: &str) -> (&str, Option<PairRef>) {
-    if let Some((path, pair)) = text.rsplit_once(':') {
-        if let Ok(pair) = pair.parse() {
-            return (path, Some(pair));
-        }
-        if let Some((path, split)) = path.rsplit_once(':')
-            && let Ok(pair) = format!("{split}[{pair}]").parse()
-        {
-            return (path, Some(pair));
+    // `train:0` has a colon of its own, `train[0]` has none.
+    for (colon, _) in text.rmatch_indices(':').take(2) {
+        if let Ok(pair) = text[colon + 1..].parse() {
+            return (&text[..colon], Some(pair));
         }
     }
     (text, None)
