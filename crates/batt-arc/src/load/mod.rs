@@ -13,7 +13,7 @@ use std::path::{Path, PathBuf};
 use shape::PlacedProblem;
 
 pub(crate) use json::{Node, TOO_MANY};
-pub(crate) use shape::{SOLUTIONS, Shape, grid};
+pub(crate) use shape::{SOLUTIONS, Shape, grid, kind};
 
 use crate::dataset::{Dataset, Skipped, merge};
 use crate::error::DatasetError;

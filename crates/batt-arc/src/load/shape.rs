@@ -246,7 +246,8 @@ fn bad_row(row: usize, node: &Node) -> Problem {
     kind("a row of colours", node)
 }
 
-fn kind(expected: &'static str, found: &Node) -> Problem {
+/// The problem of a value of another kind.
+pub(crate) fn kind(expected: &'static str, found: &Node) -> Problem {
     Problem::Kind {
         expected,
         found: found.describe(),

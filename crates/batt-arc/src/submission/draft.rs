@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use super::{ATTEMPT_KEYS, ATTEMPTS, Attempts, Finding, Flaw, Submission};
 use crate::error::{DatasetError, Problem};
-use crate::load::{self, Node, Shape};
+use crate::load::{self, Node, Shape, kind};
 use crate::{Dataset, Grid};
 
 /// The answers to one test input; `None` in the place of an invalid one.
@@ -222,13 +222,6 @@ impl From<&Submission> for Draft {
             findings: Vec::new(),
             foreign: None,
         }
-    }
-}
-
-fn kind(expected: &'static str, found: &Node) -> Problem {
-    Problem::Kind {
-        expected,
-        found: found.describe(),
     }
 }
 
