@@ -262,7 +262,10 @@ impl Cuda {
         Ok(OpenedDevices { devices, notes })
     }
 
-    #[allow(clippy::too_many_arguments)]
+    #[allow(
+        clippy::too_many_arguments,
+        reason = "all that is known about the device being opened"
+    )]
     fn open_one(
         driver: &Driver,
         context: Primary,

@@ -18,7 +18,11 @@ use crate::value::{Returned, Value};
 ///
 /// Names with an underscore or a number are hints of tokpidjin. They tell which constants are
 /// meant, so that a search can vary them.
-#[allow(missing_docs, non_camel_case_types)]
+#[allow(
+    missing_docs,
+    non_camel_case_types,
+    reason = "the names are those of the DSL"
+)]
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Type {
     Any,

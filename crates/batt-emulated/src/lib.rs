@@ -79,7 +79,7 @@ pub enum LaneFault {
 }
 
 /// How the lanes of a warp run.
-#[cfg_attr(not(fibres), allow(dead_code))]
+#[cfg_attr(not(fibres), allow(dead_code, reason = "only fibres use it"))]
 #[derive(Clone, Copy)]
 struct Lanes {
     order: LaneOrder,

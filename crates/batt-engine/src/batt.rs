@@ -230,7 +230,10 @@ impl CompiledBatt {
 
     /// Runs the marked solvers only, otherwise as [`run`](CompiledBatt::run) does. `look` sees all
     /// entries that the run computes, not only those of the goal.
-    #[allow(clippy::too_many_arguments)]
+    #[allow(
+        clippy::too_many_arguments,
+        reason = "those of `run`, and the marked solvers"
+    )]
     pub(crate) fn run_only(
         &self,
         worker: &mut BattWorker,
@@ -335,7 +338,10 @@ impl CompiledBatt {
         seen.drain(self.shown(goal)).flatten().collect()
     }
 
-    #[allow(clippy::too_many_arguments)]
+    #[allow(
+        clippy::too_many_arguments,
+        reason = "what differs between the kinds of run"
+    )]
     fn run_watched<W: Watch>(
         &self,
         worker: &mut BattWorker,
@@ -563,7 +569,10 @@ impl<W: Watch> State<'_, W> {
     }
 
     /// Executes the steps of a part that at least one `live` part needs.
-    #[allow(clippy::too_many_arguments)]
+    #[allow(
+        clippy::too_many_arguments,
+        reason = "inlined: these are variables of the caller"
+    )]
     #[inline(always)]
     fn work<'r, 's>(
         &mut self,

@@ -119,7 +119,10 @@ const LINEAR_SEARCH: usize = 12;
 impl<'r> Set<'r> {
     /// The number of elements.
     #[inline(always)]
-    #[allow(clippy::len_without_is_empty)]
+    #[allow(
+        clippy::len_without_is_empty,
+        reason = "nobody asks whether a set is empty"
+    )]
     pub fn len(&self) -> usize {
         self.elems.len()
     }

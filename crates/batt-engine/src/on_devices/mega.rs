@@ -21,7 +21,10 @@ use crate::sample::Sample;
 ///
 /// Devices are not used if the limits do not [allow](LaunchSettings::within) it. The report then
 /// has no device part.
-#[allow(clippy::too_many_arguments)]
+#[allow(
+    clippy::too_many_arguments,
+    reason = "those of `mega`, and the devices"
+)]
 pub fn mega_on<T: Send>(
     devices: &mut [Box<dyn Device>],
     batts: &[CompiledBatt],
