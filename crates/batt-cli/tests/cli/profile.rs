@@ -112,6 +112,25 @@ fn a_flame_graph() {
         .out("critical path: ");
 }
 
+#[cfg(unix)]
+#[test]
+fn the_name_of_the_file_is_escaped() {
+    let folder = folder();
+    folder.write("b\u{1b}.py", BATT);
+    let args = [
+        "profile",
+        "b\u{1b}.py",
+        "--tasks",
+        "tasks",
+        "--svg",
+        "flame.svg",
+    ];
+    let ended = folder.batt(&args).code(0).out("batt of b\\u{1b}.py: ");
+    assert!(!ended.stdout.contains('\u{1b}'), "{}", ended.stdout);
+    let svg = folder.read("flame.svg");
+    assert!(svg.contains("batt in b\\u{1b}.py") && !svg.contains('\u{1b}'));
+}
+
 #[test]
 fn a_flame_graph_costs_no_file() {
     let folder = folder();

@@ -9,7 +9,7 @@ use serde_json::{Value as Json, json};
 
 use crate::device::{to_json, where_entries_finished, where_finished};
 use crate::interrupt;
-use crate::ui::{counted, grouped, rate, table, table_text};
+use crate::ui::{counted, escaped, grouped, name, rate, table, table_text};
 use crate::units::{bytes, percent, time};
 
 /// A profile of a batt on a device.
@@ -30,8 +30,8 @@ impl DeviceProfile<'_> {
         writeln!(
             out,
             "{} of {}: {} on {} of {}",
-            self.batt.program.name(),
-            self.file,
+            name(self.batt.program.name()),
+            escaped(self.file, &[]),
             counted(self.batt.program.steps().len(), "step"),
             grouped(report.runs),
             counted(self.samples, "sample"),

@@ -20,7 +20,7 @@ use crate::cli::{Exit, RunOptions};
 use crate::error::{advised, bad_file};
 use crate::numbers;
 use crate::solvers::open_tasks;
-use crate::ui::{Ui, counted, grouped, stdout};
+use crate::ui::{Ui, counted, escaped, grouped, name, stdout};
 use crate::{batts, interrupt};
 
 /// Show where the time of a batt goes: by primitive, by step, and on the critical path
@@ -193,8 +193,8 @@ impl ProfileArgs {
 fn write_svg(path: &Path, report: &Report<'_>, ui: &Ui) -> Result<()> {
     let title = format!(
         "{} in {}, {}",
-        report.batt.program.name(),
-        report.file,
+        name(report.batt.program.name()),
+        escaped(report.file, &[]),
         counted(report.profile.runs, "sample"),
     );
     match flame::svg(&report.profile.tree, &title)? {

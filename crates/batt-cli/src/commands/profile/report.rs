@@ -8,7 +8,7 @@ use batt::{Batt, StepId};
 use serde_json::{Value as Json, json};
 
 use crate::interrupt;
-use crate::ui::{counted, grouped, table, table_text};
+use crate::ui::{counted, escaped, grouped, name, table, table_text};
 use crate::units::{bytes, mean, percent, share, time};
 
 /// A profile of a batt on the CPU.
@@ -32,8 +32,8 @@ impl Report<'_> {
         write!(
             out,
             "{} of {}: {} on {} of {}",
-            self.batt.program.name(),
-            self.file,
+            name(self.batt.program.name()),
+            escaped(self.file, &[]),
             counted(profile.steps.len(), "step"),
             grouped(profile.runs),
             counted(self.samples, "sample"),
