@@ -10,6 +10,7 @@ use crate::cancel::Cancel;
 use crate::sample::Sample;
 
 /// The profile of a batt over some samples, on one thread.
+#[derive(Clone, Debug)]
 pub struct BattProfile {
     /// The number of samples that were run.
     pub runs: usize,
@@ -50,6 +51,29 @@ impl BattProfile {
         self.ops.iter().map(|(_, times)| times.calls).sum()
     }
 
+    /// Returns the total time of all primitives, each without the primitives it calls.
+    pub fn of_primitives(&self) -> Duration {
+        self.ops.iter().map(|(_, times)| times.own).sum()
+    }
+
+    /// Returns the steps that were executed, the slowest first.
+    pub fn slowest(&self) -> Vec<StepId> {
+        let executed = |(_, step): &(u32, &StepProfile)| step.count.executed > 0;
+        let mut steps: Vec<_> = (0..).zip(&self.steps).filter(executed).collect();
+        steps.sort_by_key(|(_, step)| std::cmp::Reverse(step.time));
+        steps
+            .into_iter()
+            .map(|(number, _)| StepId(number))
+            .collect()
+    }
+
+    /// Returns the factor by which a run could be faster if all steps off the critical path took no
+    /// time; `None` if the path took none.
+    pub fn speedup_at_most(&self) -> Option<f64> {
+        let (all, critical) = (self.of_steps(), self.of_critical_path());
+        (!critical.is_zero()).then(|| all.as_secs_f64() / critical.as_secs_f64())
+    }
+
     /// Returns the total time of all steps.
     pub fn of_steps(&self) -> Duration {
         self.steps.iter().map(|step| step.time).sum()
@@ -70,8 +94,7 @@ impl BattProfile {
     /// the call itself. It is estimated by how much longer all primitives seem to take than the
     /// steps that call them. The rest is in the time of the caller.
     pub fn cost_inside(&self) -> Duration {
-        let own: Duration = self.ops.iter().map(|(_, times)| times.own).sum();
-        let inside = self.by_call(own.saturating_sub(self.of_steps()));
+        let inside = self.by_call(self.of_primitives().saturating_sub(self.of_steps()));
         inside.min(self.cost_of_call())
     }
 

@@ -1,5 +1,6 @@
 //! Mega-batches: batts on every sample of every task, with results that survive an interruption.
 
+use std::collections::HashSet;
 use std::hash::{Hash, Hasher};
 use std::io::Write;
 use std::num::NonZeroUsize;
@@ -505,7 +506,55 @@ pub struct MegaSummary {
     pub bugs: Vec<DeviceBug>,
 }
 
+/// How often a step fell back to the default of what it calls.
+#[derive(Clone, Debug)]
+pub struct StepDefaults {
+    /// The step.
+    pub name: String,
+    /// What it calls.
+    pub call: String,
+    /// How often it was executed and fell back.
+    pub count: StepCount,
+}
+
 impl MegaSummary {
+    /// The number of tasks that some donor solves.
+    pub fn tasks_solved(&self) -> usize {
+        let solved = self.totals.solved.iter();
+        let ids: HashSet<&str> = solved.map(|solved| solved.task.as_str()).collect();
+        ids.len()
+    }
+
+    /// What all steps of all batts did, in the runs of now.
+    pub fn steps(&self) -> StepCount {
+        let mut all = StepCount::default();
+        let report = self.report.iter();
+        let steps = report.flat_map(|report| &report.steps).flatten();
+        steps.for_each(|count| all.add(count));
+        all
+    }
+
+    /// The steps that fell back to a default in the runs of now, the most frequent first. `batts`
+    /// are those that ran.
+    pub fn defaults(&self, batts: &Batts) -> Vec<StepDefaults> {
+        let counts = self.report.iter().flat_map(|report| &report.steps);
+        let mut found: Vec<StepDefaults> = batts
+            .iter()
+            .zip(counts)
+            .flat_map(|((_, batt), counts)| {
+                let steps = batt.program.iter().zip(counts);
+                let defaulted = steps.filter(|(_, count)| count.fallbacks > 0);
+                defaulted.map(|((id, step), count)| StepDefaults {
+                    name: step.name.clone(),
+                    call: batt.call_text(id),
+                    count: *count,
+                })
+            })
+            .collect();
+        found.sort_by_key(|found| std::cmp::Reverse(found.count.fallbacks));
+        found
+    }
+
     /// Returns whether all runs are done.
     pub fn is_complete(&self) -> bool {
         self.totals.runs == self.planned

@@ -1,9 +1,8 @@
 //! The summary of a mega-batch, as text and as JSON.
 
-use std::collections::BTreeSet;
 use std::io::{self, Write};
 
-use batt::mega::StepCount;
+use batt::mega::StepDefaults;
 use batt::{Batts, MegaSummary};
 use serde_json::{Value as Json, json};
 
@@ -77,9 +76,8 @@ impl Report<'_> {
             };
             writeln!(out, "results in {}: {}{form}", name(&file), bytes(size))?;
         }
-        let tasks: BTreeSet<&str> = totals.solved.iter().map(|s| s.task.as_str()).collect();
         let all = counted(summary.tasks, "task");
-        write!(out, "solved {} of {all}", grouped(tasks.len()))?;
+        write!(out, "solved {} of {all}", grouped(summary.tasks_solved()))?;
         if !summary.is_complete() {
             let (done, runs) = (grouped(totals.runs), counted(summary.planned, "run"));
             write!(out, " (interrupted after {done} of {runs})")?;
@@ -89,18 +87,7 @@ impl Report<'_> {
 
     /// Writes the steps that fell back to a default, the most frequent first.
     fn write_defaults(&self, out: &mut impl Write, shown: usize) -> io::Result<()> {
-        let report = self.summary.report.as_ref();
-        let counts = report.map_or(&[][..], |report| &report.steps);
-        let mut found = Vec::new();
-        for ((_, batt), counts) in self.batts.iter().zip(counts) {
-            for (id, step) in batt.program.iter() {
-                let count = counts[id.index()];
-                if count.fallbacks > 0 {
-                    found.push((count, step.name.clone(), batt.call_text(id)));
-                }
-            }
-        }
-        found.sort_by_key(|(count, ..)| std::cmp::Reverse(count.fallbacks));
+        let found = self.summary.defaults(self.batts);
         if self.summary.resumed > 0 {
             writeln!(out, "of the runs since the work was resumed:")?;
         }
@@ -108,7 +95,7 @@ impl Report<'_> {
             return writeln!(out, "no step fell back to a default\n");
         }
         let mut rows = table(&["step", "fell back", "of", "call"], &[1, 2]);
-        for (count, name, call) in found.iter().take(shown) {
+        for StepDefaults { name, call, count } in found.iter().take(shown) {
             let numbers = [count.fallbacks, count.executed].map(|n| grouped(n as usize));
             let [fallbacks, executed] = numbers;
             rows.add_row([name.clone(), fallbacks, executed, call.clone()]);
@@ -121,10 +108,7 @@ impl Report<'_> {
     fn json(&self) -> Json {
         let (summary, totals) = (self.summary, &self.summary.totals);
         let report = summary.report.as_ref();
-        let sum = |of: fn(&StepCount) -> u64| -> u64 {
-            let steps = report.iter().flat_map(|report| &report.steps).flatten();
-            steps.map(of).sum()
-        };
+        let steps = summary.steps();
         let seconds = report.map_or(0.0, |report| report.elapsed.as_secs_f64());
         let runs = report.map_or(0, |report| report.runs);
         let device = report.and_then(|report| report.device.as_ref());
@@ -138,9 +122,9 @@ impl Report<'_> {
             "errors": totals.errors,
             "solved": totals.solved,
             "steps": {
-                "executed": sum(|s| s.executed),
-                "failed": sum(|s| s.failed),
-                "fallbacks": sum(|s| s.fallbacks),
+                "executed": steps.executed,
+                "failed": steps.failed,
+                "fallbacks": steps.fallbacks,
             },
             "bytes": summary.bytes,
             "device": device.map(crate::device::to_json),

@@ -57,7 +57,7 @@ impl Report<'_> {
             "op", "calls", "total", "self", "share", "mean", "p99", "bytes",
         ];
         let mut rows = table(&header, &[1, 2, 3, 4, 5, 6, 7]);
-        let all = self.all_own();
+        let all = self.profile.of_primitives();
         for (op, times) in self.profile.ops.iter().take(self.top) {
             rows.add_row([
                 (*op).to_owned(),
@@ -87,7 +87,7 @@ impl Report<'_> {
             "call",
         ];
         let mut rows = table(&header, &[1, 2, 3, 4, 5, 6]);
-        let slowest = self.slowest();
+        let slowest = self.profile.slowest();
         for &id in slowest.iter().take(self.top) {
             let step = &self.profile.steps[id.index()];
             rows.add_row([
@@ -116,7 +116,9 @@ impl Report<'_> {
             time(mean(whole, profile.runs as u64)),
             time(mean(profile.of_steps(), profile.runs as u64)),
             percent(self.share_of_steps(whole)),
-            self.at_most().map_or("-".to_owned(), |n| format!("{n:.1}")),
+            profile
+                .speedup_at_most()
+                .map_or("-".to_owned(), |n| format!("{n:.1}")),
         )?;
         let mut rows = table(&["step", "a run", "share", "call"], &[1, 2]);
         for &id in path.iter().take(self.top) {
@@ -168,7 +170,7 @@ impl Report<'_> {
     /// Returns the whole profile as JSON, with times in nanoseconds.
     pub fn json(&self) -> Json {
         let profile = self.profile;
-        let all = self.all_own();
+        let all = self.profile.of_primitives();
         let ops = profile.ops.iter().map(|(op, times)| {
             json!({
                 "op": op,
@@ -215,7 +217,7 @@ impl Report<'_> {
                 "steps": path.collect::<Vec<_>>(),
                 "total_ns": nanos(critical),
                 "share": self.share_of_steps(critical),
-                "speedup_at_most": self.at_most(),
+                "speedup_at_most": profile.speedup_at_most(),
             },
             "tree": tree.collect::<Vec<_>>(),
             "overhead": {
@@ -232,35 +234,12 @@ impl Report<'_> {
         })
     }
 
-    /// Returns the executed steps, the slowest first.
-    fn slowest(&self) -> Vec<StepId> {
-        let steps = &self.profile.steps;
-        let ids = self.batt.program.iter().map(|(id, _)| id);
-        let mut ids: Vec<StepId> = ids
-            .filter(|id| steps[id.index()].count.executed > 0)
-            .collect();
-        ids.sort_by_key(|id| std::cmp::Reverse(steps[id.index()].time));
-        ids
-    }
-
     fn name(&self, id: StepId) -> &str {
         &self.batt.program.step(id).name
     }
 
-    /// Returns the total time of all primitives.
-    fn all_own(&self) -> Duration {
-        self.profile.ops.iter().map(|(_, times)| times.own).sum()
-    }
-
     fn share_of_steps(&self, part: Duration) -> f64 {
         share(part, self.profile.of_steps())
-    }
-
-    /// Returns the factor by which a run could be faster if all steps off the critical path took no
-    /// time.
-    fn at_most(&self) -> Option<f64> {
-        let critical = self.profile.of_critical_path();
-        (!critical.is_zero()).then(|| share(self.profile.of_steps(), critical))
     }
 }
 
