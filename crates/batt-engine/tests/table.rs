@@ -7,7 +7,11 @@ use batt_testing::eval;
 
 #[test]
 fn names_are_unique_and_found_again() {
-    assert_eq!(ops().len(), 160);
+    assert_eq!(
+        ops().len(),
+        160,
+        "after adding an op, raise the counts of this file"
+    );
     assert_eq!(ConstId::all().len(), 28);
     let mut names = BTreeSet::new();
     for id in OpId::all() {
@@ -37,6 +41,7 @@ fn arities_are_those_of_the_language() {
         .iter()
         .map(|(n, names)| (*n, names.len()))
         .collect();
+    // After adding an op, raise the count of its arity.
     assert_eq!(counts, [(1, 79), (2, 66), (3, 14), (4, 1)]);
     let three = "interval branch chain fork papply mpapply prapply crop fill underfill cellwise \
                  replace switch move";

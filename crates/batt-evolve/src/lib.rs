@@ -24,8 +24,7 @@
 //!
 //! Evolution never uses test outputs. `docs/evolution.md` explains the design.
 //!
-//! To add a kind of mutation, add it to [`MutationKind`] and to `mutate/`, one strategy per
-//! function.
+//! To add a kind of mutation, add it to [`MutationKind`], and a function to `mutate/`.
 
 mod credit;
 mod devices;

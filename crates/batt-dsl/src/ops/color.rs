@@ -386,6 +386,7 @@ fn insertion_order_is_irrelevant(present: u16) -> bool {
 
 op! {
     /// The number of different colours.
+    // The hint of the original, although the result is an integer.
     pub numcolors(element: Element) -> IntegerSet;
     example "numcolors(((1, 2), (2, 3)))" => "3";
     fails "numcolors(THREE)";

@@ -1,7 +1,8 @@
-//! Mutations: new programs from old ones. Each kind of mutation is a strategy of its own.
+//! Mutations: new programs from old ones.
 //!
-//! A strategy takes a program and returns another one, or `None` if it does not apply. It works on
-//! the graph and makes only well-typed programs, so most of the results run.
+//! Each kind of mutation is a function that takes a program and returns another one, or `None` if it
+//! does not apply. It works on the graph and makes only well-typed programs, so most of the results
+//! run.
 
 mod assemble;
 mod constant;

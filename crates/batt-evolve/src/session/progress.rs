@@ -13,7 +13,7 @@ use crate::credit::Weights;
 use crate::evolution::{EvolveTally, FoundSolver, Round};
 use crate::search::Search;
 
-/// The progress of an search.
+/// The progress of a search.
 #[derive(Clone, Debug)]
 pub struct EvolveProgress {
     /// The tasks that evolve.

@@ -196,7 +196,7 @@ impl EvolveSetup {
                 usable.push((data.task_of(program.name()), program));
             }
         }
-        let mut choice = Choice::new(data, &usable, &options, start.seed)?;
+        let mut selection = Selection::new(data, &usable, &options, start.seed)?;
         if options.resume && options.archive.is_none() {
             return Err(EvolveError::NoArchive);
         }
@@ -220,10 +220,10 @@ impl EvolveSetup {
                 started: run.started.clone(),
                 generation: run.generation.unwrap_or_default(),
             });
-            choice = Choice::new(data, &usable, &setup.options, run.info.seed)?;
+            selection = Selection::new(data, &usable, &setup.options, run.info.seed)?;
         }
-        (setup.tasks, setup.seeds) = (choice.tasks.into(), choice.seeds);
-        setup.start.held_out = choice.held_out;
+        (setup.tasks, setup.seeds) = (selection.tasks.into(), selection.seeds);
+        setup.start.held_out = selection.held_out;
         setup.start.tasks = setup.tasks.len();
         setup.read_archive()?;
         setup.start.seed_solvers = setup.seeds.len();
@@ -264,14 +264,14 @@ impl EvolveSetup {
             run.generation.is_some()
                 && run.info.dataset == self.dataset
                 && self.options.seed.is_none_or(|seed| seed == run.info.seed)
-                && settings["choice"] == self.choice()
+                && settings["choice"] == self.resume_key()
         };
         Ok(archive.runs()?.into_iter().find(is_same))
     }
 
-    /// Returns the choices that a resumed run must share: the tasks that evolve, and the seed
-    /// solvers.
-    fn choice(&self) -> Json {
+    /// Returns what a resumed run must share: the selected tasks, the held-out solvers and the
+    /// dialect. The keys are compared as they are, so a new key stops older runs from being resumed.
+    fn resume_key(&self) -> Json {
         let mut tasks = self.options.tasks.clone();
         tasks.sort_unstable();
         tasks.dedup();
@@ -290,7 +290,7 @@ impl EvolveSetup {
     pub(super) fn run_info(&self) -> RunInfo {
         let settings = json!({
             "command": "evolve",
-            "choice": self.choice(),
+            "choice": self.resume_key(),
             "islands": self.options.islands,
             "population": self.options.population,
             "offspring": self.options.offspring,
@@ -352,19 +352,19 @@ impl EvolveSetup {
 }
 
 /// The tasks to evolve and the seed solvers.
-struct Choice {
+struct Selection {
     tasks: Vec<Task>,
     seeds: Vec<SeedSolver>,
     held_out: usize,
 }
 
-impl Choice {
+impl Selection {
     fn new(
         data: &Dataset,
         solvers: &[(Option<&Task>, &Program)],
         options: &EvolveOptions,
         seed: u64,
-    ) -> Result<Choice, EvolveError> {
+    ) -> Result<Selection, EvolveError> {
         for id in &options.tasks {
             if data.get(id).is_none() {
                 return Err(EvolveError::UnknownTask {
@@ -399,7 +399,7 @@ impl Choice {
                 task: task.map_or(program.name(), |task| &task.id).to_owned(),
                 program: (*program).clone(),
             });
-        Ok(Choice {
+        Ok(Selection {
             seeds: seeds.collect(),
             held_out: held_out.len(),
             tasks,

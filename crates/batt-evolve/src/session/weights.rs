@@ -50,9 +50,9 @@ impl FromStr for Weights {
 fn unknown_kind(name: &str) -> String {
     let kinds = MutationKind::ALL.map(MutationKind::name);
     match nearest(name, kinds) {
-        Some(near) => format!("no kind of change is called '{name}'; did you mean '{near}'?"),
+        Some(near) => format!("no kind of mutation is called '{name}'; did you mean '{near}'?"),
         None => format!(
-            "no kind of change is called '{name}'; the kinds are {}, and others for the rest",
+            "no kind of mutation is called '{name}'; the kinds are {}, and others for the rest",
             kinds.join(", ")
         ),
     }

@@ -35,7 +35,11 @@ fn every_primitive_with_weak_hints_has_a_row() {
                 batt_dsl::Type::Numerical | batt_dsl::Type::Patch
             );
             if vague || related {
-                assert!(signature::row(op).is_some(), "{} has no row", op.name);
+                assert!(
+                    signature::row(op).is_some(),
+                    "{} has no row in types/signature.rs",
+                    op.name
+                );
             }
         }
     }

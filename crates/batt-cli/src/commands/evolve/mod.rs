@@ -37,7 +37,7 @@ of the others. --seed selects the 16, and the report says how many got a solver.
 nothing is saved then.
 
 The same seed, data, archive and --generations give the same solvers, on any number of threads and
-any device. Kinds of change: constant, op, rewire, insert, remove, function, transplant, mate,
+any device. Kinds of mutation: constant, op, rewire, insert, remove, function, transplant, mate,
 assemble, adopt, colour, mirror. Kinds that lead to better programs are tried more often, unless
 --weights fixes the shares.
 
@@ -108,7 +108,7 @@ pub struct EvolveArgs {
     #[arg(long, value_name = "N", value_parser = numbers::from_one::<NonZeroUsize>)]
     offspring: Option<NonZeroUsize>,
 
-    /// Fixed shares of the kinds of change: constant=2,op=1,others=0.5
+    /// Fixed shares of the kinds of mutation: constant=2,op=1,others=0.5
     #[arg(long, value_name = "KIND=W,...")]
     weights: Option<Weights>,
 
