@@ -1,5 +1,5 @@
-//! Generates files of the project or checks that they are fresh, compiles the device source, and
-//! checks rules of style.
+//! Generates files of the project or checks that they are fresh, compiles the device source, checks
+//! rules of style, and runs all tests.
 //!
 //! ```text
 //! cargo xtask gen               write the generated files
@@ -9,12 +9,14 @@
 //!                               needs NVRTC, but no GPU. With --quick, stop at PTX, which is ten
 //!                               times as fast
 //! cargo xtask check-style       check names and lengths; exit code 1 if a rule is broken
+//! cargo xtask test              run all tests, of the crates and of the Python package
 //! ```
 
 mod device;
 mod dispatch;
 mod names;
 mod style;
+mod test;
 
 use std::env;
 use std::fs;
@@ -27,7 +29,8 @@ use anyhow::{Context, Result, bail};
 const USAGE: &str = "\
 usage: cargo xtask gen [dispatch | --check]
        cargo xtask device-compile [--quick] [--ptxas] [ARCH]...
-       cargo xtask check-style";
+       cargo xtask check-style
+       cargo xtask test [--rust | --python]";
 
 /// A generated file: its path, and its generator.
 struct Generated {
@@ -72,6 +75,7 @@ fn main() -> Result<ExitCode> {
         ["gen", "--check"] => check_all(),
         ["device-compile", ref words @ ..] => device::compile(words),
         ["check-style"] => style::check(),
+        ["test", ref words @ ..] => test::run(words),
         _ => {
             eprintln!("{USAGE}");
             Ok(ExitCode::from(2))
