@@ -13,7 +13,7 @@ use crate::door::{self, Request};
 use crate::solvers::PyLimits;
 use crate::table::{Column, Table};
 use crate::tasks::PyTasks;
-use crate::{card, devices, errors, json, solvers};
+use crate::{card, devices, errors, json, run, solvers};
 
 /// The results of a mega-batch.
 #[pyclass(frozen, module = "batt", name = "MegaResults")]
@@ -35,7 +35,7 @@ struct Row {
 #[pyfunction]
 #[pyo3(signature = (
     batts, tasks, output=None, *, existing="refuse", full=false, device="auto", jobs=None,
-    limits=None, verify=0.0, time=None, progress=None
+    limits=None, verify=0.0, time=None, shard=None, progress=None
 ))]
 #[allow(
     clippy::too_many_arguments,
@@ -53,6 +53,7 @@ pub fn mega(
     limits: Option<&Bound<'_, PyLimits>>,
     verify: f64,
     time: Option<f64>,
+    shard: Option<&str>,
     progress: Option<Bound<'_, PyAny>>,
 ) -> PyResult<PyMegaResults> {
     let batts = card::extract(batts)?;
@@ -61,6 +62,7 @@ pub fn mega(
         .threads(devices::threads(py, jobs)?)
         .device(devices::choice(py, device)?)
         .verify(verify)
+        .shard(run::shard(py, shard)?)
         .detail(if full { Detail::Full } else { Detail::Compact })
         .on_result(move |outcome| {
             // The receiver lives as long as the work.
@@ -177,4 +179,36 @@ impl PyMegaResults {
             count("planned")
         )
     }
+}
+
+/// Puts the files of all parts of a run together. The file is the one that a run without parts
+/// writes.
+#[pyfunction]
+#[pyo3(signature = (parts, output, *, progress=None))]
+pub fn merge_results<'py>(
+    py: Python<'py>,
+    parts: Vec<PathBuf>,
+    output: PathBuf,
+    progress: Option<Bound<'py, PyAny>>,
+) -> PyResult<Bound<'py, PyAny>> {
+    let request = Request { progress, time: None };
+    let merged = door::work(py, request, |control| {
+        batt::merge_results(&parts, &output, control)
+    })?;
+    let merged = merged.ok_or_else(|| errors::bug("a merge ended that no exception has ended"))?;
+    let totals = &merged.totals;
+    let solved = totals.solved.iter();
+    let solved = solved.map(|found| json!({"batt": found.batt, "task": found.task, "donors": found.donors}));
+    let summary = json!({
+        "parts": merged.parts,
+        "runs": totals.runs,
+        "tasks": merged.tasks,
+        "tasks_solved": merged.tasks_solved,
+        "right": totals.right,
+        "errors": totals.errors,
+        "solved": solved.collect::<Vec<_>>(),
+        "output": output,
+        "bytes": merged.bytes,
+    });
+    json::to_python(py, &summary)
 }

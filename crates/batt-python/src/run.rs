@@ -3,31 +3,20 @@
 use std::io::Write;
 use std::path::PathBuf;
 use std::sync::Arc;
-use std::time::Duration;
 
 use batt::{
-    Devices, FailureRecord, OwnedValue, PairRef, RunOptions, RunResult, RunScope, Solvers, Tasks,
-    Values, Verdict,
+    Devices, FailureRecord, RunOptions, RunResult, RunScope, Shard, Solvers, Tasks, Values, Verdict,
 };
 use pyo3::prelude::*;
-use pyo3::types::{PyCapsule, PyDict, PyList};
+use pyo3::types::{PyBytes, PyCapsule, PyDict, PyList};
 use serde_json::{Value as Json, json};
 
 use crate::door::{self, Request};
+use crate::rows::{self, Row};
 use crate::solvers::{PyLimits, PySolver, PySolvers};
 use crate::table::{Column, Table};
 use crate::tasks::{PyTask, PyTasks};
 use crate::{devices, errors, grids, json, solvers, values};
-
-/// One run of a solver on a pair.
-struct Row {
-    solver: u32,
-    task: u32,
-    pair: PairRef,
-    verdict: Verdict,
-    value: Option<OwnedValue>,
-    time: Duration,
-}
 
 /// The results of a run of solvers on tasks.
 #[pyclass(frozen, module = "batt", name = "Results", sequence)]
@@ -51,7 +40,7 @@ pub struct PyResult1 {
 #[pyfunction]
 #[pyo3(signature = (
     solvers, tasks, *, all_pairs=false, device="auto", jobs=None, limits=None, values="wrong",
-    verify=0.0, time=None, progress=None
+    verify=0.0, time=None, shard=None, progress=None
 ))]
 #[allow(
     clippy::too_many_arguments,
@@ -68,6 +57,7 @@ pub fn run(
     values: &str,
     verify: f64,
     time: Option<f64>,
+    shard: Option<&str>,
     progress: Option<Bound<'_, PyAny>>,
 ) -> PyResult<PyResults> {
     let solvers = solvers::extract(solvers)?;
@@ -90,6 +80,7 @@ pub fn run(
             }
         },
         verify,
+        shard: self::shard(py, shard)?,
     };
     let request = Request { progress, time };
     let (rows, report, notes) = door::work(py, request, |control| {
@@ -121,6 +112,14 @@ pub fn run(
         rows,
         summary,
     })))
+}
+
+/// Reads a part such as `3/10`; `None` stands for the whole run.
+pub fn shard(py: Python<'_>, shard: Option<&str>) -> PyResult<Shard> {
+    let Some(text) = shard else { return Ok(Shard::WHOLE) };
+    text.parse().map_err(|error: batt::ShardError| {
+        errors::request(py, &error.to_string(), &error.hint())
+    })
 }
 
 impl Parts {
@@ -198,6 +197,23 @@ impl Parts {
     }
 }
 
+/// Puts the rows of all parts of a run into the order of the whole run; `None` if they are not
+/// those of such parts.
+fn together(parts: Vec<Vec<Row>>) -> Option<Vec<Row>> {
+    let total = parts.iter().map(Vec::len).sum();
+    let shards: Vec<Shard> = Shard::all(parts.len().try_into().ok()?).collect();
+    let mut rows: Vec<Option<Row>> = vec![None; total];
+    for (shard, part) in shards.into_iter().zip(parts) {
+        if part.len() != shard.len(total) {
+            return None;
+        }
+        for (at, row) in shard.runs_of(total).zip(part) {
+            rows[at] = Some(row);
+        }
+    }
+    rows.into_iter().collect()
+}
+
 /// The number of wrong cells of an output of the right shape.
 fn wrong_cells(verdict: &Verdict) -> Option<i64> {
     match verdict {
@@ -209,6 +225,51 @@ fn wrong_cells(verdict: &Verdict) -> Option<i64> {
 
 #[pymethods]
 impl PyResults {
+    /// The rows of the results as bytes. `_restore` needs the solvers and tasks, too.
+    fn _rows<'py>(&self, py: Python<'py>) -> Bound<'py, PyBytes> {
+        PyBytes::new(py, &py.detach(|| rows::encode(&self.0.rows)))
+    }
+
+    /// Restores results from the rows of all parts of a run, in the order of the parts.
+    #[staticmethod]
+    fn _restore(
+        py: Python<'_>,
+        solvers: &Bound<'_, PySolvers>,
+        tasks: &Bound<'_, PyTasks>,
+        parts: Vec<Vec<u8>>,
+        summary: &str,
+    ) -> PyResult<PyResults> {
+        let (solvers, tasks) = (solvers.get().0.clone(), tasks.get().0.clone());
+        let restored = py.detach(|| {
+            let decoded: Option<Vec<Vec<Row>>> = parts.iter().map(|part| rows::decode(part)).collect();
+            let rows = together(decoded?)?;
+            let fits = |row: &Row| {
+                (row.solver as usize) < solvers.len() && (row.task as usize) < tasks.len()
+            };
+            rows.iter().all(fits).then_some(rows)
+        });
+        let summary = serde_json::from_str(summary).ok();
+        let (Some(rows), Some(summary)) = (restored, summary) else {
+            let message = "the stored results are damaged";
+            return Err(errors::exception(py, "ResultsError", message, "run the solvers again"));
+        };
+        Ok(PyResults(Arc::new(Parts { solvers, tasks, rows, summary })))
+    }
+
+    fn __reduce__<'py>(
+        &self,
+        py: Python<'py>,
+    ) -> PyResult<(Bound<'py, PyAny>, (PySolvers, PyTasks, Vec<Bound<'py, PyBytes>>, String))> {
+        let restore = py.get_type::<PyResults>().getattr("_restore")?;
+        let rows = vec![self._rows(py)];
+        Ok((restore, (self.solvers(), self.tasks(), rows, self.0.summary.to_string())))
+    }
+
+    /// The summary as JSON.
+    fn _summary(&self) -> String {
+        self.0.summary.to_string()
+    }
+
     fn summary<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
         json::to_python(py, &self.0.summary)
     }
