@@ -3,7 +3,6 @@
 use std::ffi::OsString;
 use std::io::{self, Write};
 use std::num::{NonZeroU64, NonZeroUsize};
-use std::process::ExitCode;
 
 use anyhow::Result;
 use batt::{Dialect, Limits};
@@ -20,6 +19,8 @@ use crate::{error, interrupt, numbers};
 #[derive(Parser)]
 #[command(
     name = "batt",
+    // Not the first argument: in a Python package that is the path of a script.
+    bin_name = "batt",
     version,
     arg_required_else_help = true,
     after_help = "\
@@ -97,25 +98,29 @@ impl Exit {
     }
 }
 
-impl From<Exit> for ExitCode {
-    fn from(exit: Exit) -> ExitCode {
-        ExitCode::from(match exit {
+impl Exit {
+    fn code(self) -> u8 {
+        match self {
             Exit::Good => 0,
             Exit::Findings => 1,
             Exit::Interrupted => interrupt::exit_code(),
-        })
+        }
     }
 }
 
-/// Parses the command line and runs the command.
-pub fn main() -> ExitCode {
-    let (ui, result) = match parse(std::env::args_os()) {
+/// Parses the command line, runs the command and returns its exit code.
+pub fn main(args: Vec<OsString>) -> u8 {
+    let (ui, result) = match parse(&args) {
         Ok(cli) => {
             let ui = Ui::new(cli.color, cli.quiet);
             let result = dispatch(cli.command, &ui);
             (ui, result)
         }
-        Err(message) if message.use_stderr() => escaped_message(message).exit(),
+        Err(message) if message.use_stderr() => {
+            // An error on stderr cannot be reported anywhere else.
+            let _ = escaped_message(message, &args).print();
+            return 2;
+        }
         // Failing to write help or a version is an error like any other.
         Err(help) => {
             let written = help.print().and_then(|()| io::stdout().flush());
@@ -124,17 +129,17 @@ pub fn main() -> ExitCode {
         }
     };
     match result {
-        Ok(exit) => exit.into(),
+        Ok(exit) => exit.code(),
         // The reader has closed the pipe, as in `batt ops | head`.
-        Err(error) if error::is_broken_pipe(&error) => ExitCode::SUCCESS,
+        Err(error) if error::is_broken_pipe(&error) => 0,
         Err(error) => {
             ui.report(&error::named(error));
-            ExitCode::from(2)
+            2
         }
     }
 }
 
-fn parse(args: impl Iterator<Item = OsString>) -> Result<Cli, clap::Error> {
+fn parse(args: &[OsString]) -> Result<Cli, clap::Error> {
     let mut command = with_negative_numbers(Cli::command());
     let matches = command.try_get_matches_from_mut(args);
     let cli = matches.and_then(|matches| Cli::from_arg_matches(&matches));
@@ -152,10 +157,10 @@ fn with_negative_numbers(command: clap::Command) -> clap::Command {
 
 /// Returns an error about the command line with the control characters of its arguments escaped:
 /// the error about the escaped command line, if it is of the same kind.
-fn escaped_message(message: clap::Error) -> clap::Error {
-    let args = std::env::args_os();
-    let args = args.map(|arg| escaped(&arg.to_string_lossy(), &[]).into_owned().into());
-    match parse(args) {
+fn escaped_message(message: clap::Error, args: &[OsString]) -> clap::Error {
+    let escape = |arg: &OsString| escaped(&arg.to_string_lossy(), &[]).into_owned().into();
+    let args: Vec<OsString> = args.iter().map(escape).collect();
+    match parse(&args) {
         Err(escaped) if escaped.kind() == message.kind() => escaped,
         _ => message,
     }
