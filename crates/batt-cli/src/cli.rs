@@ -15,13 +15,16 @@ use crate::commands::{
 use crate::ui::{ColorWhen, Ui, escaped};
 use crate::{error, interrupt, numbers};
 
-/// Run ARC puzzle programs exactly like Python, only faster.
+/// What the help says about the program.
+pub const ABOUT: &str = "Run ARC puzzle programs exactly like Python, only faster";
+
 #[derive(Parser)]
 #[command(
     name = "batt",
     // Not the first argument: in a Python package that is the path of a script.
     bin_name = "batt",
     version,
+    about = ABOUT,
     arg_required_else_help = true,
     after_help = "\
 Examples:
