@@ -80,6 +80,7 @@ pub fn main(args: &RunArgs, ui: &Ui) -> Result<Exit> {
             true => RunScope::AllPairs,
             false => RunScope::OwnTask,
         },
+        shard: batt::Shard::WHOLE,
         limits: args.options.limits(),
         threads: args.jobs.threads(ui),
         values: match (&lines, args.all_pairs) {
