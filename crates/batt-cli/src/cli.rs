@@ -3,16 +3,18 @@
 use std::ffi::OsString;
 use std::io::{self, Write};
 use std::num::{NonZeroU64, NonZeroUsize};
+use std::path::Path;
 
 use anyhow::Result;
+use batt::mega::Existing;
 use batt::{Dialect, Limits};
 use clap::{Args, CommandFactory, FromArgMatches, Parser, Subcommand, ValueEnum};
 
 use crate::commands::{
     archive, bench, card, check, completions, conformance, demo, device, eval, evolve, extract,
-    fmt, kaggle, mega, ops, profile, run, score, submit,
+    fmt, kaggle, mega, merge, ops, profile, run, score, submit,
 };
-use crate::ui::{ColorWhen, Ui, escaped};
+use crate::ui::{ColorWhen, Ui, counted, escaped, grouped};
 use crate::{error, interrupt, numbers};
 
 /// What the help says about the program.
@@ -67,6 +69,7 @@ enum Command {
     Eval(eval::EvalArgs),
     Card(card::CardArgs),
     Mega(mega::MegaArgs),
+    Merge(merge::MergeArgs),
     Evolve(evolve::EvolveArgs),
     Extract(extract::ExtractArgs),
     Profile(profile::ProfileArgs),
@@ -176,6 +179,7 @@ fn dispatch(command: Command, ui: &Ui) -> Result<Exit> {
         Command::Eval(args) => eval::main(&args, ui),
         Command::Card(args) => card::main(&args, ui),
         Command::Mega(args) => mega::main(&args, ui),
+        Command::Merge(args) => merge::main(&args, ui),
         Command::Evolve(args) => evolve::main(&args, ui),
         Command::Extract(args) => extract::main(&args, ui),
         Command::Profile(args) => profile::main(&args, ui),
@@ -285,10 +289,39 @@ impl Jobs {
     }
 }
 
+/// The note about results that `--resume` continues.
+pub const KEPT: &str = "the results so far are kept; the same command with --resume continues";
+
+/// Returns how the options treat results of an earlier run.
+pub fn existing(resume: bool, overwrite: bool) -> Existing {
+    match (resume, overwrite) {
+        (true, _) => Existing::Resume,
+        (_, true) => Existing::Overwrite,
+        _ => Existing::Refuse,
+    }
+}
+
+/// Prints a note about what `--resume` found.
+pub fn note_resumed(planned: usize, resumed: usize, was_finished: bool, ui: &Ui) {
+    let runs = counted(planned, "run");
+    ui.note(match (was_finished, resumed) {
+        (true, _) => format!("nothing to do: the file has the results of all {runs}"),
+        (false, 0) => "there are no unfinished results; starting from the beginning".to_owned(),
+        (false, done) => format!("continuing after {} of {runs}", grouped(done)),
+    });
+}
+
+/// Returns the file of a part. A part on stdout could not be merged.
+pub fn part_file(file: Option<&Path>) -> Result<&Path> {
+    file.ok_or_else(|| {
+        let message = "--shard needs a file, and the results go to stdout";
+        error::advised(message, "name a file with --output")
+    })
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::ui::grouped;
 
     #[test]
     fn the_command_line_is_consistent() {
