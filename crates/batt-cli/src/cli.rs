@@ -3,24 +3,30 @@
 use std::ffi::OsString;
 use std::io::{self, Write};
 use std::num::{NonZeroU64, NonZeroUsize};
-use std::process::ExitCode;
+use std::path::Path;
 
 use anyhow::Result;
+use batt::mega::Existing;
 use batt::{Dialect, Limits};
 use clap::{Args, CommandFactory, FromArgMatches, Parser, Subcommand, ValueEnum};
 
 use crate::commands::{
     archive, bench, card, check, completions, conformance, demo, device, eval, evolve, extract,
-    fmt, kaggle, mega, ops, profile, run, score, submit,
+    fmt, kaggle, mega, merge, ops, profile, run, score, submit,
 };
-use crate::ui::{ColorWhen, Ui, escaped};
+use crate::ui::{ColorWhen, Ui, counted, escaped, grouped};
 use crate::{error, interrupt, numbers};
 
-/// Run ARC puzzle programs exactly like Python, only faster.
+/// What the help says about the program.
+pub const ABOUT: &str = "Run ARC puzzle programs exactly like Python, only faster";
+
 #[derive(Parser)]
 #[command(
     name = "batt",
+    // Not the first argument: in a Python package that is the path of a script.
+    bin_name = "batt",
     version,
+    about = ABOUT,
     arg_required_else_help = true,
     after_help = "\
 Examples:
@@ -63,6 +69,7 @@ enum Command {
     Eval(eval::EvalArgs),
     Card(card::CardArgs),
     Mega(mega::MegaArgs),
+    Merge(merge::MergeArgs),
     Evolve(evolve::EvolveArgs),
     Extract(extract::ExtractArgs),
     Profile(profile::ProfileArgs),
@@ -97,25 +104,29 @@ impl Exit {
     }
 }
 
-impl From<Exit> for ExitCode {
-    fn from(exit: Exit) -> ExitCode {
-        ExitCode::from(match exit {
+impl Exit {
+    fn code(self) -> u8 {
+        match self {
             Exit::Good => 0,
             Exit::Findings => 1,
             Exit::Interrupted => interrupt::exit_code(),
-        })
+        }
     }
 }
 
-/// Parses the command line and runs the command.
-pub fn main() -> ExitCode {
-    let (ui, result) = match parse(std::env::args_os()) {
+/// Parses the command line, runs the command and returns its exit code.
+pub fn main(args: Vec<OsString>) -> u8 {
+    let (ui, result) = match parse(&args) {
         Ok(cli) => {
             let ui = Ui::new(cli.color, cli.quiet);
             let result = dispatch(cli.command, &ui);
             (ui, result)
         }
-        Err(message) if message.use_stderr() => escaped_message(message).exit(),
+        Err(message) if message.use_stderr() => {
+            // An error on stderr cannot be reported anywhere else.
+            let _ = escaped_message(message, &args).print();
+            return 2;
+        }
         // Failing to write help or a version is an error like any other.
         Err(help) => {
             let written = help.print().and_then(|()| io::stdout().flush());
@@ -124,17 +135,17 @@ pub fn main() -> ExitCode {
         }
     };
     match result {
-        Ok(exit) => exit.into(),
+        Ok(exit) => exit.code(),
         // The reader has closed the pipe, as in `batt ops | head`.
-        Err(error) if error::is_broken_pipe(&error) => ExitCode::SUCCESS,
+        Err(error) if error::is_broken_pipe(&error) => 0,
         Err(error) => {
             ui.report(&error::named(error));
-            ExitCode::from(2)
+            2
         }
     }
 }
 
-fn parse(args: impl Iterator<Item = OsString>) -> Result<Cli, clap::Error> {
+fn parse(args: &[OsString]) -> Result<Cli, clap::Error> {
     let mut command = with_negative_numbers(Cli::command());
     let matches = command.try_get_matches_from_mut(args);
     let cli = matches.and_then(|matches| Cli::from_arg_matches(&matches));
@@ -152,10 +163,10 @@ fn with_negative_numbers(command: clap::Command) -> clap::Command {
 
 /// Returns an error about the command line with the control characters of its arguments escaped:
 /// the error about the escaped command line, if it is of the same kind.
-fn escaped_message(message: clap::Error) -> clap::Error {
-    let args = std::env::args_os();
-    let args = args.map(|arg| escaped(&arg.to_string_lossy(), &[]).into_owned().into());
-    match parse(args) {
+fn escaped_message(message: clap::Error, args: &[OsString]) -> clap::Error {
+    let escape = |arg: &OsString| escaped(&arg.to_string_lossy(), &[]).into_owned().into();
+    let args: Vec<OsString> = args.iter().map(escape).collect();
+    match parse(&args) {
         Err(escaped) if escaped.kind() == message.kind() => escaped,
         _ => message,
     }
@@ -168,6 +179,7 @@ fn dispatch(command: Command, ui: &Ui) -> Result<Exit> {
         Command::Eval(args) => eval::main(&args, ui),
         Command::Card(args) => card::main(&args, ui),
         Command::Mega(args) => mega::main(&args, ui),
+        Command::Merge(args) => merge::main(&args, ui),
         Command::Evolve(args) => evolve::main(&args, ui),
         Command::Extract(args) => extract::main(&args, ui),
         Command::Profile(args) => profile::main(&args, ui),
@@ -277,10 +289,39 @@ impl Jobs {
     }
 }
 
+/// The note about results that `--resume` continues.
+pub const KEPT: &str = "the results so far are kept; the same command with --resume continues";
+
+/// Returns how the options treat results of an earlier run.
+pub fn existing(resume: bool, overwrite: bool) -> Existing {
+    match (resume, overwrite) {
+        (true, _) => Existing::Resume,
+        (_, true) => Existing::Overwrite,
+        _ => Existing::Refuse,
+    }
+}
+
+/// Prints a note about what `--resume` found.
+pub fn note_resumed(planned: usize, resumed: usize, was_finished: bool, ui: &Ui) {
+    let runs = counted(planned, "run");
+    ui.note(match (was_finished, resumed) {
+        (true, _) => format!("nothing to do: the file has the results of all {runs}"),
+        (false, 0) => "there are no unfinished results; starting from the beginning".to_owned(),
+        (false, done) => format!("continuing after {} of {runs}", grouped(done)),
+    });
+}
+
+/// Returns the file of a part. A part on stdout could not be merged.
+pub fn part_file(file: Option<&Path>) -> Result<&Path> {
+    file.ok_or_else(|| {
+        let message = "--shard needs a file, and the results go to stdout";
+        error::advised(message, "name a file with --output")
+    })
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::ui::grouped;
 
     #[test]
     fn the_command_line_is_consistent() {

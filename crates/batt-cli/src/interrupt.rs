@@ -1,37 +1,82 @@
 //! Handles Ctrl-C, SIGTERM and SIGHUP: the first signal asks the command to finish, the second ends
 //! it.
 
-use std::sync::LazyLock;
-use std::sync::atomic::{AtomicU8, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU8, Ordering};
+use std::sync::{LazyLock, Mutex, Once, PoisonError};
 
 use batt::{Cancel, Control};
 use indicatif::ProgressBar;
 
-/// The token that cancels long work.
-static STOP: LazyLock<Cancel> = LazyLock::new(Cancel::new);
+#[cfg(unix)]
+use crate::signals;
 
-/// The exit code for the first signal; 0 if there was none.
+/// The token that cancels long work of the current command.
+static STOP: LazyLock<Mutex<Cancel>> = LazyLock::new(Mutex::default);
+
+/// The exit code for the first signal during the current command; 0 if there was none.
 static SIGNALLED: AtomicU8 = AtomicU8::new(0);
 
-/// Installs handlers, so that a signal asks the command to finish and to report its results so far.
+/// Whether the current command finishes after a signal.
+static WATCHED: AtomicBool = AtomicBool::new(false);
+
+/// A command that runs. Dropping this restores the caller's signal handlers.
+pub struct Watch {
+    #[cfg(unix)]
+    _actions: signals::Actions,
+}
+
+/// Begins a command. Until [`watch`], signals end the process.
+pub fn begin() -> Watch {
+    *STOP.lock().unwrap_or_else(PoisonError::into_inner) = Cancel::new();
+    SIGNALLED.store(0, Ordering::SeqCst);
+    Watch {
+        #[cfg(unix)]
+        _actions: signals::use_defaults(),
+    }
+}
+
+impl Drop for Watch {
+    fn drop(&mut self) {
+        WATCHED.store(false, Ordering::SeqCst);
+    }
+}
+
+/// Lets a signal ask the current command to finish and to report its results so far. If that is
+/// impossible, signals end the process as usual.
 pub fn watch() {
-    // If no handler can be installed, signals end the process as usual.
-    let _ = on_signal(|code| {
-        if SIGNALLED.swap(code, Ordering::SeqCst) != 0 {
-            std::process::exit(i32::from(code));
-        }
-        STOP.cancel();
-    });
+    static FIRST: Once = Once::new();
+    WATCHED.store(true, Ordering::SeqCst);
+    #[cfg(unix)]
+    {
+        FIRST.call_once(|| drop(signals::listen(handle)));
+        signals::use_handler();
+    }
+    #[cfg(not(unix))]
+    FIRST.call_once(|| drop(ctrlc::set_handler(|| handle(130))));
+}
+
+/// Handles a signal. `code` is its exit code.
+fn handle(code: u8) {
+    let is_watched = WATCHED.load(Ordering::SeqCst);
+    // On Unix a signal that comes between commands has another handler.
+    if cfg!(unix) && !is_watched {
+        return;
+    }
+    if !is_watched || SIGNALLED.swap(code, Ordering::SeqCst) != 0 {
+        std::process::exit(i32::from(code));
+    }
+    stop().cancel();
 }
 
 /// Returns the token that cancels long work.
-pub fn stop() -> &'static Cancel {
-    &STOP
+pub fn stop() -> Cancel {
+    let stop = STOP.lock().unwrap_or_else(PoisonError::into_inner);
+    stop.clone()
 }
 
 /// Returns the control of long work that a signal cancels.
 pub fn control() -> Control {
-    Control::new().with_cancel(STOP.clone())
+    Control::new().with_cancel(stop())
 }
 
 /// Returns the control of long work that a signal cancels and that moves a bar.
@@ -52,25 +97,4 @@ pub fn exit_code() -> u8 {
         0 => 130,
         code => code,
     }
-}
-
-/// Calls a function for each signal, with 128 plus its number.
-#[cfg(unix)]
-fn on_signal(mut handle: impl FnMut(u8) + Send + 'static) -> std::io::Result<()> {
-    use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
-    use signal_hook::iterator::Signals;
-
-    let mut signals = Signals::new([SIGINT, SIGTERM, SIGHUP])?;
-    std::thread::Builder::new().spawn(move || {
-        for signal in signals.forever() {
-            handle(128 + signal as u8);
-        }
-    })?;
-    Ok(())
-}
-
-/// Calls a function for each Ctrl-C, with 130.
-#[cfg(not(unix))]
-fn on_signal(mut handle: impl FnMut(u8) + Send + 'static) -> Result<(), ctrlc::Error> {
-    ctrlc::set_handler(move || handle(130))
 }

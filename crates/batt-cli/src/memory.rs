@@ -3,6 +3,7 @@
 use std::alloc::{GlobalAlloc, Layout};
 use std::io::{self, Write};
 use std::panic;
+use std::sync::Once;
 
 use mimalloc::MiMalloc;
 
@@ -11,8 +12,16 @@ const MESSAGE: &[u8] = b"error: out of memory
 hint: free some memory, raise its limit (`ulimit -v`), or use fewer threads (--jobs)
 ";
 
-/// Mimalloc, except that a failed allocation ends the process with exit code 2. By default, Rust
-/// aborts.
+/// Mimalloc, except that a failed allocation ends the process with a message and exit code 2. By
+/// default, Rust aborts.
+///
+/// A program that calls [`run`](crate::run) makes it its global allocator. A shared library can do
+/// the same: then it serves the Rust code of that library alone.
+///
+/// ```
+/// #[global_allocator]
+/// static ALLOCATOR: batt_cli::Allocator = batt_cli::Allocator;
+/// ```
 pub struct Allocator;
 
 // SAFETY: every method passes its arguments to mimalloc unchanged and returns mimalloc's pointer,
@@ -54,7 +63,10 @@ fn exit() -> ! {
     let _ = io::stderr().write_all(MESSAGE);
     // `std::process::exit` would run code that may need memory.
     #[cfg(unix)]
-    signal_hook::low_level::exit(2);
+    // SAFETY: this function has no preconditions.
+    unsafe {
+        libc::_exit(2)
+    };
     #[cfg(not(unix))]
     std::process::exit(2)
 }
@@ -62,16 +74,17 @@ fn exit() -> ! {
 /// Ends the command with an error if the system has no memory for a new thread. The standard
 /// library panics there before the code of the thread runs, and aborts.
 pub fn watch_threads() {
-    let report = panic::take_hook();
-    panic::set_hook(Box::new(move |info| {
-        if info
-            .payload_as_str()
-            .is_some_and(is_of_a_thread_without_memory)
-        {
-            exit();
-        }
-        report(info);
-    }));
+    static FIRST: Once = Once::new();
+    FIRST.call_once(|| {
+        let report = panic::take_hook();
+        panic::set_hook(Box::new(move |info| {
+            let message = info.payload_as_str();
+            if message.is_some_and(is_of_a_thread_without_memory) {
+                exit();
+            }
+            report(info);
+        }));
+    });
 }
 
 /// Recognises the standard library's panics about the signal stack of a new thread.

@@ -9,7 +9,9 @@ use batt_engine::Cancel;
 use batt_engine::device::{
     Batch, Device, DeviceError, DeviceOptions, LaunchSettings, Launched, Reason,
 };
-use batt_engine::{BattEntry, CompiledBatt, MegaOptions, MegaReport, Sample, Verdict, mega_on};
+use batt_engine::{
+    BattEntry, CompiledBatt, MegaOptions, MegaReport, Sample, Shard, Verdict, mega_on,
+};
 use batt_lang::batt::BattFile;
 use batt_lang::card::{self, CardDonor, CardOptions};
 use batt_lang::{Batt, OnError, SolverFile};
@@ -321,6 +323,33 @@ fn devices_chunks_and_batches_change_nothing() {
     }
     let (_, rest) = run(&mut emulated(1), &options(2, 10), 77);
     assert!(rest == lines[77..]);
+}
+
+/// The runs of a part stand apart, and a part may begin in the middle.
+#[test]
+fn parts_give_the_same_results() {
+    let (_, lines) = run(&mut [], &options(2, 1), 0);
+    for shard in Shard::all(NonZeroUsize::new(3).expect("not 0")) {
+        let runs: Vec<usize> = shard.runs_of(lines.len()).collect();
+        for (devices, from) in [(0, 0), (1, 0), (2, 9)] {
+            let options = MegaOptions {
+                shard,
+                ..options(2, 10)
+            };
+            let (report, found) = run(&mut emulated(devices), &options, from);
+            assert_eq!(report.runs, runs.len() - from);
+            let same = |(at, line): (usize, &Line)| {
+                let whole = &lines[runs[from + at]];
+                line.0 == from + at && (&line.1, &line.2, &line.3) == (&whole.1, &whole.2, &whole.3)
+            };
+            assert!(
+                found.iter().enumerate().all(same),
+                "{shard}, {devices} devices"
+            );
+            let finished = report.device.map_or(0, |device| device.runs.finished());
+            assert_eq!(finished > 0, devices > 0);
+        }
+    }
 }
 
 #[test]

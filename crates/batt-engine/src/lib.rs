@@ -16,6 +16,7 @@
 //! - [`EvalOptions`]: limits, threads, values; [`Cancel`]: ends work early
 //! - [`GraphWorker`]: values of many programs, with shared parts computed once
 //! - [`RunPlan`] and [`RunSummary`]: which solver runs on which pair, and the counts of the results
+//! - [`Shard`]: a part of a run, for several machines
 //! - [`trace`]: the value of every step of a run
 //! - [`schedule`]: worker threads, and results in order
 //! - [`device`]: runs on a device; [`evaluate_on`] and [`mega_on`] use it
@@ -53,9 +54,11 @@ mod on_devices;
 mod outcome;
 mod profile;
 mod run_plan;
+mod run_record;
 mod run_summary;
 mod sample;
 pub mod schedule;
+mod shard;
 mod trace;
 
 pub use batt::{BattEntry, BattWorker, CompiledBatt, Goal, StepCount};
@@ -72,6 +75,8 @@ pub use on_devices::{evaluate_on, mega_on};
 pub use outcome::{EncodedValue, FailureRecord, RunLine, describe, micros, output_grid};
 pub use profile::{BattProfile, StepProfile, profile};
 pub use run_plan::{PlannedRun, RunPlan, RunScope};
+pub use run_record::{RunFault, RunRecord};
 pub use run_summary::RunSummary;
 pub use sample::{ParamRole, Sample};
+pub use shard::{Shard, ShardError};
 pub use trace::{TracedStep, explain_step, trace};

@@ -18,6 +18,7 @@ use crate::evaluate::{Verdict, judge};
 use crate::interpret::RunError;
 use crate::sample::Sample;
 use crate::schedule::{Delivered, Schedule, Window};
+use crate::shard::Shard;
 
 /// Options of [`mega`].
 #[derive(Clone, Debug)]
@@ -28,6 +29,8 @@ pub struct MegaOptions {
     pub threads: Option<NonZeroUsize>,
     /// The number of runs in a batch; `None` chooses it by the measured cost of runs.
     pub batch_size: Option<NonZeroUsize>,
+    /// The part of the runs to do. The default is all of them.
+    pub shard: Shard,
     /// Whether the differs compare with the expected output if a candidate is right.
     pub compare: bool,
     /// Whether `render` uses values. If not, devices do not send them, and `render` gets `None`.
@@ -45,6 +48,7 @@ impl Default for MegaOptions {
             },
             threads: None,
             batch_size: None,
+            shard: Shard::WHOLE,
             compare: true,
             values: true,
             device: DeviceOptions::default(),
@@ -114,10 +118,11 @@ const BATCH_TIME: Duration = Duration::from_millis(500);
 const SMALLEST_BATCH: usize = 32;
 const LARGEST_BATCH: usize = 1 << 16;
 
-/// Runs every batt on every sample: all samples on the first batt, then on the second, and so on,
-/// beginning with run number `from`. The worker of a run calls `render` on each entry while its
-/// value exists; `sink` gets the rendered results in order, with their run numbers. Cancellation
-/// ends the work early; the delivered results are then a prefix of the whole.
+/// Runs every batt on every sample: all samples on the first batt, then on the second, and so on.
+/// With [`MegaOptions::shard`] it does only the runs of that part. It begins with run `from`; runs
+/// are numbered by their position in the part. The worker of a run calls `render` on each entry
+/// while its value exists; `sink` gets the rendered results in order, with their run numbers.
+/// Cancellation ends the work early; the delivered results are then a prefix of the whole.
 pub fn mega<T: Send>(
     batts: &[CompiledBatt],
     samples: &[Sample<'_>],
@@ -155,7 +160,7 @@ impl<'m> Mega<'m> {
         from: usize,
         options: &'m MegaOptions,
     ) -> Mega<'m> {
-        let total = batts.len() * samples.len();
+        let total = options.shard.len(batts.len() * samples.len());
         let batch = options.batch_size.map_or(SMALLEST_BATCH, NonZeroUsize::get);
         Mega {
             batts,
@@ -187,7 +192,8 @@ impl<'m> Mega<'m> {
     /// Returns the run at a position of the queue.
     pub fn run_at(&self, at: usize) -> CurrentRun<'m> {
         let run = self.from + at;
-        let (number, sample) = (run / self.samples.len(), run % self.samples.len());
+        let place = self.options.shard.run(run);
+        let (number, sample) = (place / self.samples.len(), place % self.samples.len());
         let (batt, sample) = (&self.batts[number], &self.samples[sample]);
         CurrentRun {
             at,
@@ -251,7 +257,7 @@ pub(crate) struct MegaWorker<'m> {
 pub(crate) struct CurrentRun<'h> {
     /// Its position in the queue.
     pub at: usize,
-    /// Its number.
+    /// Its position in the part.
     pub run: usize,
     /// The number of its batt.
     pub number: usize,

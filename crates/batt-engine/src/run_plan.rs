@@ -5,6 +5,7 @@ use batt_arc::{Dataset, Pair, PairRef, Task};
 use crate::compile::Compiled;
 use crate::evaluate::Job;
 use crate::sample::Sample;
+use crate::shard::Shard;
 
 /// Selects the tasks that solvers run on.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -16,14 +17,19 @@ pub enum RunScope {
     AllPairs,
 }
 
-/// All runs, solver by solver. The runs of one solver on one task are adjacent.
+/// All runs, or those of a part, solver by solver. The runs of one solver on one task are adjacent.
 pub struct RunPlan<'a> {
     scope: RunScope,
+    shard: Shard,
+    /// The number of runs of all parts.
+    total: usize,
     tasks: &'a [Task],
     jobs: Vec<Job<'a>>,
     places: Vec<Place>,
     /// The position of the task that each solver is named after.
     own_tasks: Vec<Option<usize>>,
+    /// By task, whether some part has a run on it.
+    is_planned: Vec<bool>,
 }
 
 /// The position of a run in the dataset. It is small because a plan may have millions of runs.
@@ -60,12 +66,25 @@ impl<'a> RunPlan<'a> {
         data: &'a Dataset,
         scope: RunScope,
     ) -> RunPlan<'a> {
+        RunPlan::of_part(solvers, data, scope, Shard::WHOLE)
+    }
+
+    /// Plans the runs of a part: those of [`RunPlan::new`] that belong to the shard.
+    pub fn of_part(
+        solvers: impl IntoIterator<Item = (&'a str, &'a Compiled)>,
+        data: &'a Dataset,
+        scope: RunScope,
+        shard: Shard,
+    ) -> RunPlan<'a> {
         let mut plan = RunPlan {
             scope,
+            shard,
+            total: 0,
             tasks: data.tasks(),
             jobs: Vec::new(),
             places: Vec::new(),
             own_tasks: Vec::new(),
+            is_planned: vec![false; data.len()],
         };
         for (name, program) in solvers {
             let own = data.position_of(name);
@@ -84,7 +103,12 @@ impl<'a> RunPlan<'a> {
 
     fn add(&mut self, solver: usize, program: &'a Compiled, task_at: usize) {
         let task = &self.tasks[task_at];
+        self.is_planned[task_at] |= task.pair_count() > 0;
         for (pair_at, (_, pair)) in task.pairs().enumerate() {
+            self.total += 1;
+            if self.shard.owner(self.total - 1) != self.shard {
+                continue;
+            }
             let sample = Sample::new(task, pair);
             self.jobs.push(Job { program, sample });
             self.places.push(Place {
@@ -93,6 +117,16 @@ impl<'a> RunPlan<'a> {
                 pair: pair_at as u32,
             });
         }
+    }
+
+    /// Returns the part that is planned.
+    pub fn shard(&self) -> Shard {
+        self.shard
+    }
+
+    /// Returns the number of runs of all parts.
+    pub fn total(&self) -> usize {
+        self.total
     }
 
     /// Returns the number of runs.
@@ -120,10 +154,16 @@ impl<'a> RunPlan<'a> {
         self.tasks
     }
 
-    /// Returns the positions of tasks that some solver runs on. A position may occur several times.
-    pub(crate) fn tasks_with_runs(&self) -> impl Iterator<Item = usize> {
-        let first = self.places.iter().filter(|place| place.pair == 0);
-        first.map(|place| place.task as usize)
+    /// Returns the tasks that some solver runs on, in any part.
+    pub fn planned_tasks(&self) -> impl Iterator<Item = &'a Task> {
+        let tasks = self.tasks.iter().zip(&self.is_planned);
+        tasks.filter_map(|(task, is_planned)| is_planned.then_some(task))
+    }
+
+    /// Returns the positions of the task and the pair of each run.
+    pub(crate) fn pairs_with_runs(&self) -> impl Iterator<Item = (usize, usize)> {
+        let places = self.places.iter();
+        places.map(|place| (place.task as usize, place.pair as usize))
     }
 
     /// Returns the positions of solvers that are named after no task.

@@ -6,10 +6,12 @@ use crate::evaluate::Verdict;
 use crate::run_plan::{PlannedRun, RunPlan, RunScope};
 
 /// The counted results of a [`RunPlan`]. A task is solved when one solver is right on all its pairs
-/// with a known output.
+/// with a known output. The plan of a part has few tasks with all their pairs, so its summary does
+/// not say which tasks are solved.
 #[derive(Clone, Debug)]
 pub struct RunSummary {
     scope: RunScope,
+    is_whole: bool,
     runs: usize,
     failed: usize,
     foreign: Vec<(usize, usize)>,
@@ -23,7 +25,7 @@ pub struct RunSummary {
 #[derive(Clone, Debug)]
 struct TaskSummary {
     solved: bool,
-    /// By pair, whether some solver is right; `None` if the output is not known.
+    /// By pair, whether some solver is right; `None` if the output is not known or no solver ran.
     pairs: Vec<Option<bool>>,
 }
 
@@ -40,17 +42,19 @@ impl RunPlan<'_> {
     /// A summary that counts nothing yet. The tasks of the plan count as unsolved.
     pub fn summary(&self) -> RunSummary {
         let mut tasks = vec![None; self.tasks().len()];
-        for at in self.tasks_with_runs() {
-            let pairs = self.tasks()[at].pairs();
-            tasks[at] = Some(TaskSummary {
+        for (task_at, pair_at) in self.pairs_with_runs() {
+            let task = &self.tasks()[task_at];
+            let summary = tasks[task_at].get_or_insert_with(|| TaskSummary {
                 solved: false,
-                pairs: pairs
-                    .map(|(_, pair)| pair.output.as_ref().map(|_| false))
-                    .collect(),
+                pairs: vec![None; task.pair_count()],
             });
+            let pair = task.pairs().nth(pair_at);
+            let is_known = pair.is_some_and(|(_, pair)| pair.output.is_some());
+            summary.pairs[pair_at] = is_known.then_some(false);
         }
         RunSummary {
             scope: self.scope(),
+            is_whole: self.shard().is_whole(),
             runs: 0,
             failed: 0,
             foreign: Vec::new(),
@@ -146,9 +150,10 @@ impl RunSummary {
         })
     }
 
-    /// Returns whether a task is unsolved, or a solver is wrong on its own task.
+    /// Returns whether a task is unsolved, or a solver is wrong on its own task. A part does not know
+    /// whether tasks are solved.
     pub fn has_findings(&self) -> bool {
         let (solved, all) = self.tasks();
-        solved < all || (self.scope == RunScope::OwnTask && self.failed > 0)
+        (self.is_whole && solved < all) || (self.scope == RunScope::OwnTask && self.failed > 0)
     }
 }

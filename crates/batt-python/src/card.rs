@@ -220,3 +220,16 @@ pub fn extract(data: &Bound<'_, PyAny>) -> PyResult<Batts> {
     }
     Ok(Batts::from_files(files))
 }
+
+/// Reads batts into a list of them, for other machines.
+#[pyfunction]
+pub fn _batts(data: &Bound<'_, PyAny>) -> PyResult<Vec<PyBatt>> {
+    let batts = extract(data)?;
+    let batt = |(name, batt): (&str, &Batt)| PyBatt {
+        batt: batt.clone(),
+        name: name.to_owned(),
+        form: merging::form_of(batt),
+        stats: Json::Null,
+    };
+    Ok(batts.iter().map(batt).collect())
+}

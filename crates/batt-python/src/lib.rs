@@ -16,6 +16,7 @@ mod evolve;
 mod grids;
 mod json;
 mod mega;
+mod rows;
 mod run;
 mod solvers;
 mod submission;
@@ -23,9 +24,22 @@ mod table;
 mod tasks;
 mod values;
 
+use std::ffi::OsString;
+
 use pyo3::exceptions::{PyIndexError, PyTypeError};
 use pyo3::prelude::*;
 use pyo3::types::PySlice;
+
+/// Allocates for the library. The command ends with a message where memory runs out, and evolution
+/// allocates much on all cores.
+#[global_allocator]
+static ALLOCATOR: batt_cli::Allocator = batt_cli::Allocator;
+
+/// Runs the command `batt` and returns its exit code. The first argument is the name of the program.
+#[pyfunction]
+fn command(py: Python<'_>, args: Vec<OsString>) -> u8 {
+    py.detach(|| batt_cli::run(args))
+}
 
 /// The positions that an index selects.
 enum Index {
@@ -65,7 +79,7 @@ mod _native {
     #[pymodule_export]
     use crate::archive::{PyArchive, PyArchiveEntry};
     #[pymodule_export]
-    use crate::card::{PyBatt, card};
+    use crate::card::{_batts, PyBatt, card};
     #[pymodule_export]
     use crate::devices::devices;
     #[pymodule_export]
@@ -73,7 +87,7 @@ mod _native {
     #[pymodule_export]
     use crate::grids::PyGrid;
     #[pymodule_export]
-    use crate::mega::{PyMegaResults, mega};
+    use crate::mega::{PyMegaResults, mega, merge_results};
     #[pymodule_export]
     use crate::run::{PyResult1, PyResults, run};
     #[pymodule_export]
@@ -84,6 +98,9 @@ mod _native {
     use crate::tasks::{PyTask, PyTasks};
     #[pymodule_export]
     use crate::values::ReturnedFunction;
+
+    #[pymodule_export]
+    use crate::command;
 
     #[pymodule_export]
     const VERSION: &str = env!("CARGO_PKG_VERSION");

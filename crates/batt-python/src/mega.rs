@@ -191,14 +191,18 @@ pub fn merge_results<'py>(
     output: PathBuf,
     progress: Option<Bound<'py, PyAny>>,
 ) -> PyResult<Bound<'py, PyAny>> {
-    let request = Request { progress, time: None };
+    let request = Request {
+        progress,
+        time: None,
+    };
     let merged = door::work(py, request, |control| {
         batt::merge_results(&parts, &output, control)
     })?;
     let merged = merged.ok_or_else(|| errors::bug("a merge ended that no exception has ended"))?;
     let totals = &merged.totals;
     let solved = totals.solved.iter();
-    let solved = solved.map(|found| json!({"batt": found.batt, "task": found.task, "donors": found.donors}));
+    let solved =
+        solved.map(|found| json!({"batt": found.batt, "task": found.task, "donors": found.donors}));
     let summary = json!({
         "parts": merged.parts,
         "runs": totals.runs,

@@ -31,14 +31,21 @@ pub fn encode(rows: &[Row]) -> Vec<u8> {
             }
         };
         let nanoseconds = row.time.as_nanos() as u64;
-        json!([row.solver, row.task, row.pair.to_string(), verdict, nanoseconds, value])
+        json!([
+            row.solver,
+            row.task,
+            row.pair.to_string(),
+            verdict,
+            nanoseconds,
+            value
+        ])
     };
     let rows: Vec<Json> = rows.iter().map(row).collect();
     Json::Array(rows).to_string().into_bytes()
 }
 
-/// Reads what [`encode`] wrote; `None` for other bytes.
-pub fn decode(bytes: &[u8]) -> Option<Vec<Row>> {
+/// Reads what [`encode`] wrote; `None` for other bytes, or for rows of other solvers and tasks.
+pub fn decode(bytes: &[u8], solvers: usize, tasks: usize) -> Option<Vec<Row>> {
     type Stored = (u32, u32, String, Vec<Json>, u64, Option<Json>);
     let stored: Vec<Stored> = serde_json::from_slice(bytes).ok()?;
     let row = |(solver, task, pair, verdict, nanoseconds, value): Stored| {
@@ -54,7 +61,11 @@ pub fn decode(bytes: &[u8]) -> Option<Vec<Row>> {
             time: Duration::from_nanos(nanoseconds),
         })
     };
-    stored.into_iter().map(row).collect()
+    let fits = |row: &Row| (row.solver as usize) < solvers && (row.task as usize) < tasks;
+    stored
+        .into_iter()
+        .map(|stored| row(stored).filter(fits))
+        .collect()
 }
 
 fn read_verdict(parts: &[Json]) -> Option<Verdict> {

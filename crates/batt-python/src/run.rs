@@ -64,10 +64,7 @@ pub fn run(
     let tasks = tasks.get().0.clone();
     let choice = devices::choice(py, device)?;
     let options = RunOptions {
-        scope: match all_pairs {
-            true => RunScope::AllPairs,
-            false => RunScope::OwnTask,
-        },
+        scope: scope(all_pairs),
         limits: solvers::limits(limits),
         threads: devices::threads(py, jobs)?,
         values: match values {
@@ -114,12 +111,26 @@ pub fn run(
     })))
 }
 
+fn scope(all_pairs: bool) -> RunScope {
+    match all_pairs {
+        true => RunScope::AllPairs,
+        false => RunScope::OwnTask,
+    }
+}
+
+/// The exception for rows that cannot be read.
+fn damaged(py: Python<'_>) -> PyErr {
+    let message = "the stored results are damaged";
+    errors::exception(py, "ResultsError", message, "run the solvers again")
+}
+
 /// Reads a part such as `3/10`; `None` stands for the whole run.
 pub fn shard(py: Python<'_>, shard: Option<&str>) -> PyResult<Shard> {
-    let Some(text) = shard else { return Ok(Shard::WHOLE) };
-    text.parse().map_err(|error: batt::ShardError| {
-        errors::request(py, &error.to_string(), &error.hint())
-    })
+    let Some(text) = shard else {
+        return Ok(Shard::WHOLE);
+    };
+    text.parse()
+        .map_err(|error: batt::ShardError| errors::request(py, &error.to_string(), &error.hint()))
 }
 
 impl Parts {
@@ -230,44 +241,84 @@ impl PyResults {
         PyBytes::new(py, &py.detach(|| rows::encode(&self.0.rows)))
     }
 
-    /// Restores results from the rows of all parts of a run, in the order of the parts.
+    /// Restores pickled results.
     #[staticmethod]
     fn _restore(
         py: Python<'_>,
         solvers: &Bound<'_, PySolvers>,
         tasks: &Bound<'_, PyTasks>,
-        parts: Vec<Vec<u8>>,
+        rows: &[u8],
         summary: &str,
     ) -> PyResult<PyResults> {
         let (solvers, tasks) = (solvers.get().0.clone(), tasks.get().0.clone());
-        let restored = py.detach(|| {
-            let decoded: Option<Vec<Vec<Row>>> = parts.iter().map(|part| rows::decode(part)).collect();
-            let rows = together(decoded?)?;
-            let fits = |row: &Row| {
-                (row.solver as usize) < solvers.len() && (row.task as usize) < tasks.len()
-            };
-            rows.iter().all(fits).then_some(rows)
-        });
+        let rows = py.detach(|| rows::decode(rows, solvers.len(), tasks.len()));
         let summary = serde_json::from_str(summary).ok();
-        let (Some(rows), Some(summary)) = (restored, summary) else {
-            let message = "the stored results are damaged";
-            return Err(errors::exception(py, "ResultsError", message, "run the solvers again"));
+        let (Some(rows), Some(summary)) = (rows, summary) else {
+            return Err(damaged(py));
         };
-        Ok(PyResults(Arc::new(Parts { solvers, tasks, rows, summary })))
+        Ok(PyResults(Arc::new(Parts {
+            solvers,
+            tasks,
+            rows,
+            summary,
+        })))
+    }
+
+    /// Puts the rows of all parts of a run together, in the order of the parts.
+    #[staticmethod]
+    fn _together(
+        py: Python<'_>,
+        solvers: &Bound<'_, PySolvers>,
+        tasks: &Bound<'_, PyTasks>,
+        parts: Vec<Vec<u8>>,
+        all_pairs: bool,
+        seconds: f64,
+        threads: usize,
+    ) -> PyResult<PyResults> {
+        let (solvers, tasks) = (solvers.get().0.clone(), tasks.get().0.clone());
+        let options = RunOptions {
+            scope: scope(all_pairs),
+            ..RunOptions::default()
+        };
+        let joined = door::work(py, Request::default(), |_| {
+            let decode = |part: &Vec<u8>| rows::decode(part, solvers.len(), tasks.len());
+            let parts: Option<Vec<Vec<Row>>> = parts.iter().map(decode).collect();
+            let Some(rows) = parts.and_then(together) else {
+                return Ok(None);
+            };
+            let verdicts = rows.iter().map(|row| &row.verdict);
+            let report = batt::report_of(&solvers, &tasks, &options, verdicts)?;
+            Ok(Some((rows, report.to_json())))
+        })?;
+        let Some((rows, mut summary)) = joined else {
+            return Err(damaged(py));
+        };
+        summary["resumed"] = json!(0);
+        summary["seconds"] = json!(seconds);
+        summary["threads"] = json!(threads);
+        summary["notes"] = json!([]);
+        summary["devices"] = Json::Null;
+        Ok(PyResults(Arc::new(Parts {
+            solvers,
+            tasks,
+            rows,
+            summary,
+        })))
     }
 
     fn __reduce__<'py>(
         &self,
         py: Python<'py>,
-    ) -> PyResult<(Bound<'py, PyAny>, (PySolvers, PyTasks, Vec<Bound<'py, PyBytes>>, String))> {
+    ) -> PyResult<(
+        Bound<'py, PyAny>,
+        (PySolvers, PyTasks, Bound<'py, PyBytes>, String),
+    )> {
         let restore = py.get_type::<PyResults>().getattr("_restore")?;
-        let rows = vec![self._rows(py)];
-        Ok((restore, (self.solvers(), self.tasks(), rows, self.0.summary.to_string())))
-    }
-
-    /// The summary as JSON.
-    fn _summary(&self) -> String {
-        self.0.summary.to_string()
+        let summary = self.0.summary.to_string();
+        Ok((
+            restore,
+            (self.solvers(), self.tasks(), self._rows(py), summary),
+        ))
     }
 
     fn summary<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {

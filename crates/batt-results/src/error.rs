@@ -1,7 +1,10 @@
 //! The errors of results on disk, with hints.
 
+use std::borrow::Cow;
 use std::io;
 use std::path::{Path, PathBuf};
+
+pub(crate) use crate::part_error::PartError;
 
 /// An error while writing or resuming results. [`ResultsError::hint`] says what to do.
 #[derive(Debug, thiserror::Error)]
@@ -86,12 +89,16 @@ pub enum ResultsError {
         /// The parser's error.
         source: serde_json::Error,
     },
+    /// Parts of a run cannot be merged, or a part cannot be written.
+    #[error(transparent)]
+    Part(#[from] PartError),
 }
 
 impl ResultsError {
     /// Returns what the user can do about the error.
-    pub fn hint(&self) -> &'static str {
-        match self {
+    pub fn hint(&self) -> Cow<'static, str> {
+        let hint = match self {
+            ResultsError::Part(error) => return error.hint(),
             ResultsError::File { source, .. } => io_hint(source),
             ResultsError::Stopped { .. } => {
                 "make room or choose another place; what was written so far is kept, and the same \
@@ -108,11 +115,12 @@ impl ResultsError {
             ResultsError::Busy { .. } => "wait for it to end, or choose another name",
             ResultsError::NoSettings { .. } => "add --overwrite instead of --resume to start again",
             ResultsError::OtherRun { .. } => {
-                "run with the same batts, tasks and limits as before, or with --overwrite instead of \
-                 --resume to start again"
+                "run with the same files, options and limits as before, or with --overwrite instead \
+                 of --resume to start again"
             }
             ResultsError::Damaged { .. } => "run with --overwrite to start again",
-        }
+        };
+        hint.into()
     }
 
     pub(crate) fn file(doing: &'static str, path: &Path, source: io::Error) -> ResultsError {

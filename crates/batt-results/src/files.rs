@@ -1,7 +1,7 @@
 //! Atomic writing of files.
 
 use std::ffi::OsString;
-use std::fs::{self, File};
+use std::fs::{self, File, TryLockError};
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
@@ -87,6 +87,63 @@ pub fn check_not_read<'p>(
             path: target.to_owned(),
         }),
         false => Ok(()),
+    }
+}
+
+/// Returns whether results are written to a file as Parquet.
+pub(crate) fn is_parquet(target: &Path) -> bool {
+    let extension = target.extension();
+    extension.is_some_and(|extension| extension.eq_ignore_ascii_case("parquet"))
+}
+
+/// Returns the path of the final file. Refuses a target that cannot become a file now, not after
+/// hours of work.
+pub(crate) fn resolve(target: &Path) -> Result<PathBuf, ResultsError> {
+    let there = fs::metadata(target);
+    let bytes = target.as_os_str().as_encoded_bytes();
+    if bytes.ends_with(b"/") || there.as_ref().is_ok_and(fs::Metadata::is_dir) {
+        let error = io::Error::from(io::ErrorKind::IsADirectory);
+        return Err(ResultsError::file("write", target, error));
+    }
+    match there {
+        Ok(there) if !there.is_file() => Err(ResultsError::NotAFile {
+            path: target.to_owned(),
+        }),
+        // The results replace the file that the link points to, not the link.
+        Ok(_) if target.is_symlink() => {
+            let place = fs::canonicalize(target);
+            place.map_err(|error| ResultsError::file("write", target, error))
+        }
+        Ok(_) => Ok(target.to_owned()),
+        Err(error) => {
+            let folder = target.parent().filter(|p| !p.as_os_str().is_empty());
+            let found = folder.is_none_or(Path::is_dir);
+            if error.kind() == io::ErrorKind::NotFound && found {
+                return Ok(target.to_owned());
+            }
+            Err(ResultsError::file("write", target, error))
+        }
+    }
+}
+
+/// Locks the file, so that no two processes write to it.
+pub(crate) fn lock(file: &File, part: &Path) -> Result<(), ResultsError> {
+    match file.try_lock() {
+        Err(TryLockError::WouldBlock) => Err(ResultsError::Busy {
+            path: part.to_owned(),
+        }),
+        // Some file systems have no locks. Runs still work there, but without this protection.
+        Ok(()) | Err(TryLockError::Error(_)) => Ok(()),
+    }
+}
+
+/// A file that is removed on drop. After a rename the removal has no effect.
+#[derive(Debug)]
+pub(crate) struct Temporary(pub PathBuf);
+
+impl Drop for Temporary {
+    fn drop(&mut self) {
+        let _ = fs::remove_file(&self.0);
     }
 }
 

@@ -1,31 +1,35 @@
 //! The journal: the results of a run on disk, unfinished and finished.
 //!
-//! Lines go to `FILE.part`, in order; `FILE.part.json` holds the settings they depend on. When all
-//! runs are done, the part becomes FILE, unchanged or converted to Parquet. A killed run leaves a
-//! prefix of the lines, and the last line may be torn. Resuming cuts off the torn line and
-//! continues after the complete ones.
+//! Lines go to `FILE.part`, in order; `FILE.part.json` holds their header, which names the settings
+//! they depend on. When all runs are done, the lines become FILE, unchanged or converted to Parquet.
+//! A killed run leaves a prefix of the lines, and the last line may be torn. Resuming cuts off the
+//! torn line and continues after the complete ones.
 //!
-//! The settings and totals of a finished run are kept in `FILE.meta.json`, or in the key-value
-//! metadata of a Parquet file. So resuming a finished run does nothing.
+//! The header and totals of a finished run are kept in `FILE.meta.json`, or the settings and totals
+//! in the key-value metadata of a Parquet file. So resuming a finished run does nothing.
 
-use std::fs::{self, File, OpenOptions, TryLockError};
+use std::fs::{self, File, OpenOptions};
 use std::io::{self, BufRead, BufReader, BufWriter, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
 
-use serde::{Deserialize, Serialize};
+use batt_engine::Shard;
 
-use crate::error::ResultsError;
-use crate::files::{replace, with_suffix};
+use crate::error::{PartError, ResultsError};
+use crate::files::{is_parquet, lock, resolve};
+use crate::fingerprint::Checksum;
+use crate::header::{LineKind, ResultsHeader};
 use crate::parquet;
 use crate::settings::RunSettings;
+use crate::sidecar::{Record, header_file, lines_file, read_header, write_header};
 use crate::totals::MegaTotals;
 
 /// The file of an unfinished run.
 #[derive(Debug)]
 pub struct Journal {
     target: PathBuf,
-    settings: RunSettings,
+    header: ResultsHeader,
     lines: BufWriter<File>,
+    checksum: Checksum,
 }
 
 /// How to treat existing results.
@@ -59,27 +63,25 @@ pub enum Opened {
     },
 }
 
-/// The record of a finished run.
-#[derive(Serialize, Deserialize)]
-struct Meta {
-    settings: RunSettings,
-    totals: MegaTotals,
-    /// The size of the results file. A file of another size is not the one described.
-    bytes: u64,
-}
-
 impl Journal {
     /// Opens the journal of a target file. With [`Existing::Resume`], `keep` is called with every
     /// complete line of an unfinished run. The first line for which it returns `false` is dropped,
     /// with all lines after it.
     pub fn open(
         target: &Path,
-        settings: &RunSettings,
+        header: &ResultsHeader,
         existing: Existing,
         keep: impl FnMut(usize, &str) -> bool,
     ) -> Result<Opened, ResultsError> {
         let target = resolve(target)?;
-        let (part, settings_file) = (part(&target), settings_file(&target));
+        match (header.lines, header.shard.is_whole()) {
+            _ if !is_parquet(&target) => {}
+            (LineKind::Run, true) => return Err(PartError::NoTable { path: target }.into()),
+            (_, false) => return Err(PartError::Parquet { path: target }.into()),
+            (LineKind::Mega, true) => {}
+        }
+        let part = lines_file(&target);
+        let mut checksum = Checksum::default();
         let cannot = |doing| {
             let part = &part;
             move |error| ResultsError::file(doing, part, error)
@@ -92,9 +94,13 @@ impl Journal {
                 let empty = file.metadata().map_err(cannot("read"))?.len() == 0;
                 match existing {
                     Existing::Resume => {
-                        check(&settings_file, settings)?;
-                        let lines = keep_whole_lines(&file, keep).map_err(cannot("read"))?;
-                        (file, lines)
+                        let Some(before) = read_header(&target) else {
+                            let path = header_file(&target);
+                            return Err(ResultsError::NoSettings { path });
+                        };
+                        header.check((&before.settings, before.shard), false)?;
+                        let lines = keep_whole_lines(&file, &mut checksum, keep);
+                        (file, lines.map_err(cannot("read"))?)
                     }
                     Existing::Refuse if !empty => {
                         return Err(ResultsError::Unfinished { path: part });
@@ -102,20 +108,20 @@ impl Journal {
                     Existing::Refuse | Existing::Overwrite => {
                         // Truncates first: old lines must never be beside new settings.
                         file.set_len(0).map_err(cannot("write"))?;
-                        record_settings(&settings_file, settings)?;
+                        write_header(&target, header)?;
                         (file, 0)
                     }
                 }
             }
             Err(error) if error.kind() == io::ErrorKind::NotFound => {
                 if existing == Existing::Resume
-                    && let Some(meta) = finished(&target)
+                    && let Some(found) = Finished::find(&target)
                 {
-                    compare(settings, &meta.settings, true)?;
-                    let Meta { totals, bytes, .. } = meta;
+                    header.check((&found.settings, found.shard), true)?;
+                    let Finished { totals, bytes, .. } = found;
                     return Ok(Opened::Finished { totals, bytes });
                 }
-                record_settings(&settings_file, settings)?;
+                write_header(&target, header)?;
                 let file = options.create_new(true).open(&part);
                 let file = file.map_err(cannot("write"))?;
                 lock(&file, &part)?;
@@ -126,14 +132,16 @@ impl Journal {
         file.seek(SeekFrom::End(0)).map_err(cannot("write"))?;
         let journal = Journal {
             target,
-            settings: settings.clone(),
+            header: header.clone(),
             lines: BufWriter::with_capacity(1 << 18, file),
+            checksum,
         };
         Ok(Opened::Journal { journal, lines })
     }
 
     /// Appends a line, which must end in a newline.
     pub fn write(&mut self, line: &str) -> Result<(), ResultsError> {
+        self.checksum.add(line.as_bytes());
         let written = self.lines.write_all(line.as_bytes());
         written.map_err(|error| ResultsError::stopped(&self.part(), error))
     }
@@ -146,14 +154,13 @@ impl Journal {
 
     /// Returns the path of the unfinished results.
     pub fn part(&self) -> PathBuf {
-        part(&self.target)
+        lines_file(&self.target)
     }
 
     /// Turns the complete lines into the target file and returns its size.
     pub fn finish(mut self, totals: &MegaTotals) -> Result<u64, ResultsError> {
         self.flush()?;
-        let (part, settings_file, target) =
-            (self.part(), settings_file(&self.target), &self.target);
+        let (part, target) = (self.part(), &self.target);
         let synced = self.lines.get_ref().sync_all();
         synced.map_err(|error| ResultsError::stopped(&part, error))?;
         let length = |path: &Path| {
@@ -165,138 +172,83 @@ impl Journal {
             fs::remove_file(path).map_err(|error| ResultsError::file("remove", path, error))
         };
         let bytes = if is_parquet(target) {
-            parquet::convert(&part, target, &self.settings, totals)?;
+            parquet::convert(&part, target, &self.header.settings, totals)?;
             remove(&part)?;
             length(target)?
         } else {
             let bytes = length(&part)?;
-            let meta = Meta {
-                settings: self.settings.clone(),
+            let record = Record {
+                header: self.header.clone(),
                 totals: totals.clone(),
                 bytes,
+                checksum: self.checksum.text(),
             };
             // The record is written first. It is ignored unless FILE exists with the recorded size.
-            replace(&meta_file(target), &format!("{}\n", to_text(&meta)))?;
+            record.write(target)?;
             let renamed = fs::rename(&part, target);
             renamed.map_err(|error| ResultsError::stopped(target, error))?;
             bytes
         };
-        remove(&settings_file)?;
+        remove(&header_file(target))?;
         Ok(bytes)
     }
 }
 
-fn is_parquet(target: &Path) -> bool {
-    let extension = target.extension();
-    extension.is_some_and(|extension| extension.eq_ignore_ascii_case("parquet"))
+/// What is known of a finished file.
+struct Finished {
+    settings: RunSettings,
+    shard: Shard,
+    totals: MegaTotals,
+    bytes: u64,
 }
 
-fn part(target: &Path) -> PathBuf {
-    with_suffix(target, ".part")
-}
-
-fn settings_file(target: &Path) -> PathBuf {
-    with_suffix(target, ".part.json")
-}
-
-fn meta_file(target: &Path) -> PathBuf {
-    with_suffix(target, ".meta.json")
-}
-
-/// Returns settings or totals as JSON text.
-pub(crate) fn to_text(value: &impl Serialize) -> String {
-    serde_json::to_string(value).expect("maps with keys that are strings can be written as JSON")
-}
-
-/// Returns the record of a finished file; `None` if there is no such file, or if it was changed or
-/// made by something else.
-fn finished(target: &Path) -> Option<Meta> {
-    let bytes = fs::metadata(target).ok()?.len();
-    if is_parquet(target) {
-        let (settings, totals) = parquet::metadata(target)?;
-        return Some(Meta {
-            settings,
+impl Finished {
+    /// Returns `None` if there is no such file, or if it was changed or made by something else.
+    fn find(target: &Path) -> Option<Finished> {
+        let bytes = fs::metadata(target).ok()?.len();
+        if is_parquet(target) {
+            let (settings, totals) = parquet::metadata(target)?;
+            return Some(Finished {
+                settings,
+                // Parts are not written as Parquet.
+                shard: Shard::WHOLE,
+                totals,
+                bytes,
+            });
+        }
+        let Record { header, totals, .. } =
+            Record::read(target).filter(|record| record.bytes == bytes)?;
+        Some(Finished {
+            settings: header.settings,
+            shard: header.shard,
             totals,
             bytes,
-        });
-    }
-    let text = fs::read_to_string(meta_file(target)).ok()?;
-    let meta: Meta = serde_json::from_str(&text).ok()?;
-    (meta.bytes == bytes).then_some(meta)
-}
-
-/// Returns the path of the final file. Refuses a target that cannot become a file now, not after
-/// hours of work.
-fn resolve(target: &Path) -> Result<PathBuf, ResultsError> {
-    let there = fs::metadata(target);
-    let bytes = target.as_os_str().as_encoded_bytes();
-    if bytes.ends_with(b"/") || there.as_ref().is_ok_and(fs::Metadata::is_dir) {
-        let error = io::Error::from(io::ErrorKind::IsADirectory);
-        return Err(ResultsError::file("write", target, error));
-    }
-    match there {
-        Ok(there) if !there.is_file() => Err(ResultsError::NotAFile {
-            path: target.to_owned(),
-        }),
-        // The results replace the file that the link points to, not the link.
-        Ok(_) if target.is_symlink() => {
-            let place = fs::canonicalize(target);
-            place.map_err(|error| ResultsError::file("write", target, error))
-        }
-        Ok(_) => Ok(target.to_owned()),
-        Err(error) => {
-            let folder = target.parent().filter(|p| !p.as_os_str().is_empty());
-            let found = folder.is_none_or(Path::is_dir);
-            if error.kind() == io::ErrorKind::NotFound && found {
-                return Ok(target.to_owned());
-            }
-            Err(ResultsError::file("write", target, error))
-        }
+        })
     }
 }
 
-/// Locks the file, so that no two processes write to it.
-fn lock(file: &File, part: &Path) -> Result<(), ResultsError> {
-    match file.try_lock() {
-        Err(TryLockError::WouldBlock) => Err(ResultsError::Busy {
-            path: part.to_owned(),
-        }),
-        // Some file systems have no locks. Runs still work there, but without this protection.
-        Ok(()) | Err(TryLockError::Error(_)) => Ok(()),
-    }
-}
-
-/// Records the settings of the lines that follow.
-fn record_settings(settings_file: &Path, settings: &RunSettings) -> Result<(), ResultsError> {
-    replace(settings_file, &format!("{}\n", to_text(settings)))
-}
-
-/// Checks that unfinished results have these settings.
-fn check(settings_file: &Path, settings: &RunSettings) -> Result<(), ResultsError> {
-    let text = fs::read_to_string(settings_file).unwrap_or_default();
-    match serde_json::from_str(&text) {
-        Ok(before) => compare(settings, &before, false),
-        Err(_) => Err(ResultsError::NoSettings {
-            path: settings_file.to_owned(),
-        }),
-    }
-}
-
-fn compare(
-    settings: &RunSettings,
-    before: &RunSettings,
-    finished: bool,
+/// Passes every line of a file to a function, with its number from 0, until that returns `false`.
+pub fn each_line(
+    path: &Path,
+    mut each: impl FnMut(usize, &str) -> bool,
 ) -> Result<(), ResultsError> {
-    let changed = settings.changed_since(before);
-    match changed.is_empty() {
-        true => Ok(()),
-        false => Err(ResultsError::OtherRun { finished, changed }),
+    let unreadable = |error| ResultsError::file("read", path, error);
+    let file = File::open(path).map_err(unreadable)?;
+    for (at, line) in BufReader::with_capacity(1 << 18, file).lines().enumerate() {
+        if !each(at, &line.map_err(unreadable)?) {
+            break;
+        }
     }
+    Ok(())
 }
 
 /// Passes the complete lines of a file to `keep`, and truncates the file after the last accepted
 /// line. Returns the number of accepted lines.
-fn keep_whole_lines(file: &File, mut keep: impl FnMut(usize, &str) -> bool) -> io::Result<usize> {
+fn keep_whole_lines(
+    file: &File,
+    checksum: &mut Checksum,
+    mut keep: impl FnMut(usize, &str) -> bool,
+) -> io::Result<usize> {
     let mut lines = BufReader::with_capacity(1 << 18, file);
     let (mut count, mut whole, mut line) = (0, 0, Vec::new());
     loop {
@@ -309,6 +261,7 @@ fn keep_whole_lines(file: &File, mut keep: impl FnMut(usize, &str) -> bool) -> i
         if !keep(count, &text) {
             break;
         }
+        checksum.add(&line);
         count += 1;
         whole += read as u64;
     }
@@ -318,14 +271,23 @@ fn keep_whole_lines(file: &File, mut keep: impl FnMut(usize, &str) -> bool) -> i
 
 #[cfg(test)]
 mod tests {
+    use std::collections::BTreeMap;
+
     use super::*;
 
-    fn settings(n: u64) -> RunSettings {
-        RunSettings::new([("n", n.into())])
+    fn header(n: u64) -> ResultsHeader {
+        ResultsHeader {
+            lines: LineKind::Mega,
+            settings: RunSettings::new([("n", n.into())]),
+            shard: Shard::WHOLE,
+            runs: 3,
+            tasks: 1,
+            unknown: BTreeMap::new(),
+        }
     }
 
     fn open_as(target: &Path, n: u64, existing: Existing) -> Result<Opened, ResultsError> {
-        Journal::open(target, &settings(n), existing, |_, line| line != "bad")
+        Journal::open(target, &header(n), existing, |_, line| line != "bad")
     }
 
     fn open(target: &Path, existing: Existing) -> Result<(Journal, usize), ResultsError> {
@@ -343,6 +305,29 @@ mod tests {
     }
 
     #[test]
+    fn only_whole_mega_batches_become_parquet() {
+        let folder = tempfile::tempdir().unwrap();
+        let target = folder.path().join("r.parquet");
+        let part = Shard::new(1, 2).unwrap();
+        for (lines, shard, refused) in [
+            (LineKind::Run, part, "parts are lines of JSON"),
+            (LineKind::Mega, part, "parts are lines of JSON"),
+            (LineKind::Run, Shard::WHOLE, "only results of `batt mega`"),
+        ] {
+            let header = ResultsHeader {
+                lines,
+                shard,
+                ..header(1)
+            };
+            let opened = Journal::open(&target, &header, Existing::Refuse, |_, _| true);
+            let message = message(opened);
+            assert!(message.contains(refused), "{message}");
+        }
+        assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 0);
+        assert!(open(&target, Existing::Refuse).is_ok());
+    }
+
+    #[test]
     fn a_torn_line_is_cut_off_and_the_rest_goes_on() {
         let folder = tempfile::tempdir().unwrap();
         let target = folder.path().join("r.jsonl");
@@ -351,7 +336,10 @@ mod tests {
         journal.write("one\ntwo\nthr").unwrap();
         drop(journal);
         assert!(open(&target, Existing::Refuse).is_err());
-        assert_eq!(fs::read_to_string(part(&target)).unwrap(), "one\ntwo\nthr");
+        assert_eq!(
+            fs::read_to_string(lines_file(&target)).unwrap(),
+            "one\ntwo\nthr"
+        );
         let (mut journal, done) = open(&target, Existing::Resume).unwrap();
         assert_eq!(done, 2);
         journal.write("three\n").unwrap();
@@ -386,7 +374,7 @@ mod tests {
             };
             assert_eq!((found, size), (totals.clone(), bytes));
             assert_eq!(fs::read(&target).unwrap(), before);
-            assert!(!part(&target).exists());
+            assert!(!lines_file(&target).exists());
             let other = message(open_as(&target, 2, Existing::Resume));
             assert!(
                 other.contains("finished results belong to another run: n changed"),
@@ -429,7 +417,7 @@ mod tests {
         drop(open(&target, Existing::Refuse).unwrap());
         let other = message(open_as(&target, 2, Existing::Resume));
         assert!(other.contains("n changed"), "{other}");
-        fs::write(settings_file(&target), "{\"n\"").unwrap();
+        fs::write(header_file(&target), "{\"n\"").unwrap();
         let damaged = message(open_as(&target, 1, Existing::Resume));
         assert!(damaged.contains("missing or damaged"), "{damaged}");
         assert_eq!(open(&target, Existing::Overwrite).unwrap().1, 0);

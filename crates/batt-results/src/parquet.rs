@@ -3,7 +3,7 @@
 
 use std::fs::{self, File};
 use std::io::{self, BufRead, BufReader};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::Arc;
 
 use parquet::basic::Compression;
@@ -18,10 +18,10 @@ use serde_json::json;
 use serde_json::value::RawValue;
 
 use crate::error::ResultsError;
-use crate::files::with_suffix;
-use crate::journal::to_text;
+use crate::files::{Temporary, with_suffix};
 use crate::record::{MegaRecord, failure};
 use crate::settings::RunSettings;
+use crate::sidecar::to_text;
 use crate::totals::MegaTotals;
 
 /// The columns. `kind` is `run`, `o`, `s` or `compared`; `value` is in the encoding of the
@@ -59,11 +59,23 @@ pub(crate) fn convert(
     totals: &MegaTotals,
 ) -> Result<(), ResultsError> {
     let beside = Temporary(with_suffix(target, ".part.tmp"));
-    let metadata = [(SETTINGS, to_text(settings)), (TOTALS, to_text(totals))];
-    let metadata = metadata.map(|(key, text)| KeyValue::new(key.to_owned(), text));
-    write(lines, &beside.0, metadata.to_vec())?;
-    let renamed = fs::rename(&beside.0, target);
-    renamed.map_err(|error| ResultsError::stopped(target, error))
+    let stopped = |error| ResultsError::stopped(target, error);
+    let unreadable = |error| ResultsError::file("read", lines, error);
+    let file = File::create(&beside.0).map_err(stopped)?;
+    let mut table = TableWriter::new(file).map_err(stopped)?;
+    let file = File::open(lines).map_err(unreadable)?;
+    let numbered = (1..).zip(BufReader::with_capacity(1 << 18, file).lines());
+    for (line, text) in numbered {
+        let text = text.map_err(unreadable)?;
+        let record = serde_json::from_str(&text).map_err(|source| ResultsError::Damaged {
+            path: lines.to_owned(),
+            line,
+            source,
+        })?;
+        table.add(&record).map_err(stopped)?;
+    }
+    table.finish(settings, totals).map_err(stopped)?;
+    fs::rename(&beside.0, target).map_err(stopped)
 }
 
 /// Returns the settings and totals in the metadata of a file; `None` if they are missing or
@@ -80,48 +92,48 @@ pub(crate) fn metadata(path: &Path) -> Option<(RunSettings, MegaTotals)> {
     Some((settings, totals))
 }
 
-/// A file that is removed on drop. After a rename the removal has no effect.
-struct Temporary(PathBuf);
-
-impl Drop for Temporary {
-    fn drop(&mut self) {
-        let _ = fs::remove_file(&self.0);
-    }
+/// A table that is being written.
+pub(crate) struct TableWriter {
+    rows: Rows,
+    writer: SerializedFileWriter<File>,
+    file: File,
 }
 
-fn write(lines: &Path, target: &Path, metadata: Vec<KeyValue>) -> Result<(), ResultsError> {
-    let stopped = |error| ResultsError::stopped(target, error);
-    let failed = |error| stopped(io_error(error));
-    let schema = parse_message_type(SCHEMA).expect("the schema above is well-formed");
-    let properties = WriterProperties::builder()
-        .set_compression(Compression::SNAPPY)
-        .set_key_value_metadata(Some(metadata));
-    let file = File::create(target).map_err(stopped)?;
-    let synced = file.try_clone();
-    let mut writer =
-        SerializedFileWriter::new(file, Arc::new(schema), Arc::new(properties.build()))
-            .map_err(failed)?;
-    let mut rows = Rows::default();
-    let unreadable = |error| ResultsError::file("read", lines, error);
-    let file = File::open(lines).map_err(unreadable)?;
-    let numbered = (1..).zip(BufReader::with_capacity(1 << 18, file).lines());
-    for (line, text) in numbered {
-        let text = text.map_err(unreadable)?;
-        let record = serde_json::from_str(&text).map_err(|source| ResultsError::Damaged {
-            path: lines.to_owned(),
-            line,
-            source,
-        })?;
-        rows.add(&record);
-        if rows.is_full() {
-            rows.write(&mut writer).map_err(failed)?;
+impl TableWriter {
+    /// Begins a table in an empty file.
+    pub fn new(file: File) -> io::Result<TableWriter> {
+        let schema = parse_message_type(SCHEMA).expect("the schema above is well-formed");
+        let properties = WriterProperties::builder().set_compression(Compression::SNAPPY);
+        let (schema, properties) = (Arc::new(schema), Arc::new(properties.build()));
+        let writer = SerializedFileWriter::new(file.try_clone()?, schema, properties);
+        Ok(TableWriter {
+            rows: Rows::default(),
+            writer: writer.map_err(io_error)?,
+            file,
+        })
+    }
+
+    /// Adds the rows of a line.
+    pub fn add(&mut self, record: &MegaRecord<'_>) -> io::Result<()> {
+        self.rows.add(record);
+        match self.rows.is_full() {
+            true => self.rows.write(&mut self.writer).map_err(io_error),
+            false => Ok(()),
         }
     }
-    if rows.len() > 0 {
-        rows.write(&mut writer).map_err(failed)?;
+
+    /// Completes the file.
+    pub fn finish(mut self, settings: &RunSettings, totals: &MegaTotals) -> io::Result<()> {
+        if self.rows.len() > 0 {
+            self.rows.write(&mut self.writer).map_err(io_error)?;
+        }
+        for (key, text) in [(SETTINGS, to_text(settings)), (TOTALS, to_text(totals))] {
+            let entry = KeyValue::new(key.to_owned(), text);
+            self.writer.append_key_value_metadata(entry);
+        }
+        self.writer.close().map_err(io_error)?;
+        self.file.sync_all()
     }
-    writer.close().map_err(failed)?;
-    synced.and_then(|file| file.sync_all()).map_err(stopped)
 }
 
 /// Returns the underlying system error, if there is one.

@@ -12,7 +12,7 @@ use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::value::RawValue;
 use serde_json::{Value as Json, json};
 
-use crate::journal::to_text;
+use crate::sidecar::to_text;
 
 /// How much detail a line has.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -242,6 +242,19 @@ pub struct MegaRecord<'a> {
     pub compared: Vec<ScoreEntry<'a>>,
 }
 
+impl MegaRecord<'_> {
+    /// Returns the positions and the donors of the right candidates; `None` if the line lacks one.
+    pub fn right_donors(&self) -> Option<Vec<(usize, &str)>> {
+        // The compact form has only the right candidates.
+        let is_compact = self.o.len() == self.right.len();
+        let donors = self.right.iter().enumerate().map(|(k, &at)| {
+            let output = self.o.get(if is_compact { k } else { at })?;
+            Some((at, output.donor.as_str()))
+        });
+        donors.collect()
+    }
+}
+
 /// A score in a line: step, donor, differ, value.
 pub type ScoreEntry<'a> = (u32, String, String, &'a RawValue);
 
@@ -368,6 +381,7 @@ def batt(S, I, C):
             assert!(writer.is_own(&record, "t", "test[0]"), "{line}");
             assert!(!writer.is_own(&record, "t", "test[1]"));
             assert_eq!(record.right, [0]);
+            assert_eq!(record.right_donors(), Some(vec![(0, "a")]));
             assert_eq!((record.values, record.errors["TypeError"]), (2, 1));
             assert_eq!(record.o.len(), candidates);
             assert_eq!((record.s.len(), record.compared.len()), (scores, scores));

@@ -22,9 +22,12 @@ impl RunSettings {
 
     /// Returns the names of the settings that differ from the earlier ones.
     pub fn changed_since(&self, before: &RunSettings) -> Vec<String> {
-        let now = self.0.iter();
-        now.filter(|(name, value)| before.0.get(*name) != Some(value))
-            .map(|(name, _)| name.clone())
-            .collect()
+        let removed = before.0.keys().filter(|name| !self.0.contains_key(*name));
+        let changed = self
+            .0
+            .iter()
+            .filter(|(name, value)| before.0.get(*name) != Some(value));
+        let names = changed.map(|(name, _)| name).chain(removed);
+        names.cloned().collect()
     }
 }

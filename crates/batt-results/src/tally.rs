@@ -2,7 +2,6 @@
 
 use std::collections::BTreeMap;
 
-use batt_lang::Batt;
 use serde::{Deserialize, Serialize};
 
 /// The donors of a batt that solve a task: each is right on all pairs of the task with a known
@@ -36,15 +35,16 @@ impl DonorTally {
         }
     }
 
-    /// Ends a task, after all its pairs.
-    pub fn end_task(&mut self, name: &str, batt: &Batt, task: &str) {
+    /// Ends a task of a batt with this name, after all its pairs. `donor` returns the donor of a
+    /// candidate that was right.
+    pub fn end_task<'d>(&mut self, name: &str, task: &str, donor: impl Fn(usize) -> &'d str) {
         let pairs = std::mem::take(&mut self.pairs);
         let right = std::mem::take(&mut self.right);
         let mut donors: Vec<String> = Vec::new();
         for (output, _) in right.into_iter().filter(|(_, count)| *count == pairs) {
-            let donor = &batt.outputs[output].donor;
-            if !donors.contains(donor) {
-                donors.push(donor.clone());
+            let donor = donor(output);
+            if !donors.iter().any(|other| other == donor) {
+                donors.push(donor.to_owned());
             }
         }
         if !donors.is_empty() {
@@ -65,39 +65,21 @@ impl DonorTally {
 
 #[cfg(test)]
 mod tests {
-    use batt_dsl::Literal;
-    use batt_lang::{OnError, Operand, Output, ProgramBuilder, batt};
-
     use super::*;
 
     #[test]
     fn a_task_is_solved_when_all_its_pairs_are() {
-        let output = |donor: &str| Output {
-            number: 0,
-            mutated: false,
-            donor: donor.to_owned(),
-            value: batt::INPUT,
-            steps: Vec::new(),
-            after: 0,
-        };
-        let program = ProgramBuilder::new("batt", batt::PARAMS);
-        let batt = Batt {
-            program: program.finish(Operand::Literal(Literal::None)),
-            numbers: Vec::new(),
-            outputs: vec![output("a"), output("b"), output("a")],
-            scores: Vec::new(),
-            on_error: OnError::Poison,
-        };
+        let donor = |output: usize| ["a", "b", "a"][output];
         let mut tally = DonorTally::default();
         tally.add(true, [0, 1]);
         tally.add(true, [0, 2]);
         // The output of the test is not known.
         tally.add(false, []);
-        tally.end_task("b", &batt, "t0");
+        tally.end_task("b", "t0", donor);
         tally.add(true, []);
-        tally.end_task("b", &batt, "t1");
+        tally.end_task("b", "t1", donor);
         tally.add(true, [0, 1, 2]);
-        tally.end_task("b", &batt, "t2");
+        tally.end_task("b", "t2", donor);
         // The work was cancelled before the last pair of this task.
         tally.add(true, [0]);
         let solved = tally.finish();

@@ -37,6 +37,16 @@ impl MegaRecord<'_> {
 }
 
 impl MegaTotals {
+    /// Adds a run of a solver, which counts as one candidate. `fault` is the name of its fault.
+    pub fn add_run(&mut self, is_right: bool, fault: Option<&str>) {
+        self.runs += 1;
+        self.right += u64::from(is_right);
+        match fault {
+            Some(fault) => *self.errors.entry(fault.to_owned()).or_default() += 1,
+            None => self.values += 1,
+        }
+    }
+
     /// Adds the runs of now.
     pub fn add_report(&mut self, report: &MegaReport) {
         self.runs += report.runs;

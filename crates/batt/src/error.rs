@@ -108,7 +108,7 @@ impl Error {
             }
             Error::Reference(error) => error.hint(),
             Error::Vectors(error) => error.hint().to_owned(),
-            Error::Results(error) => error.hint().to_owned(),
+            Error::Results(error) => error.hint().into_owned(),
             Error::Card(error) => error.hint().to_owned(),
             Error::Thread(_) => "end other programs, or raise the limit of processes".to_owned(),
             Error::Request { hint, .. } => hint.clone(),

@@ -1,11 +1,16 @@
-//! Checks whether a program can start on a Kaggle machine. Its file states the processor and the C
-//! library that it needs.
+//! Packs the program for Kaggle, and checks whether it can start there. A program's file states the
+//! processor and the C library that it needs.
+
+mod bundle;
+mod notebook;
 
 use std::fmt;
 
 use object::Endianness;
 use object::elf::{EM_X86_64, FileHeader64, VER_FLG_WEAK};
 use object::read::elf::{FileHeader, VerneedIterator};
+
+pub use bundle::{KaggleBundle, NO_KAGGLE_USER};
 
 /// The C library of Kaggle's image (Ubuntu 22.04).
 pub const KAGGLE_GLIBC: Glibc = Glibc(2, 35);

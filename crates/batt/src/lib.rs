@@ -93,6 +93,7 @@ pub mod evolve;
 pub mod files;
 pub mod kaggle;
 pub mod mega;
+mod merge;
 pub mod ops;
 pub mod profile;
 mod run;
@@ -112,8 +113,8 @@ pub use batt_engine::device::{
 };
 pub use batt_engine::schedule::most_workers;
 pub use batt_engine::{
-    Cancel, FailureRecord, JobResult, ParamRole, RunError, RunLine, RunScope, RunSummary,
-    TracedStep, Values, Verdict, describe, micros, output_grid,
+    Cancel, FailureRecord, JobResult, ParamRole, RunError, RunLine, RunScope, RunSummary, Shard,
+    ShardError, TracedStep, Values, Verdict, describe, micros, output_grid,
 };
 pub use batt_lang::{
     Batt, BattFile, Diagnostic, DiagnosticCode, DifferScore, LineRange, OnError, Operand, Output,
@@ -121,6 +122,7 @@ pub use batt_lang::{
     Uses, nearest,
 };
 pub use batt_reference::{CompareOptions, Comparison, Ratios, ReferenceError, SolverTimes};
+pub use batt_results::{FoundPart, LineKind, MergedResults, PartError};
 pub use batts::Batts;
 pub use control::{Control, Progress};
 pub use devices::{
@@ -129,7 +131,8 @@ pub use devices::{
 };
 pub use error::{Error, Result};
 pub use mega::{Mega, MegaSummary};
-pub use run::{RunOptions, RunReport, RunResult, run, run_count};
+pub use merge::merge_results;
+pub use run::{RunOptions, RunPart, RunReport, RunResult, report_of, run, run_count};
 pub use solvers::{Solver, Solvers};
 pub use tasks::Tasks;
 pub use trace::RunInput;
@@ -167,5 +170,6 @@ mod tests {
         sent::<Devices>();
         sent::<Mega>();
         sent::<mega::MegaRun>();
+        sent::<RunPart>();
     }
 }

@@ -1,7 +1,6 @@
 //! Mega-batches: batts on every sample of every task, with results that survive an interruption.
 
 use std::collections::HashSet;
-use std::hash::{Hash, Hasher};
 use std::io::Write;
 use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};
@@ -10,13 +9,13 @@ use std::time::Duration;
 use batt_arc::{PairRef, Task};
 use batt_dsl::Limits;
 use batt_engine::device::Mismatch;
-use batt_engine::{CompiledBatt, MegaOptions, MegaResult, Sample, Verdict, mega_on};
+use batt_engine::{CompiledBatt, MegaOptions, MegaResult, Sample, Shard, Verdict, mega_on};
 use batt_lang::{Batt, OnError, Output, StepId};
 use batt_results::{
-    DonorTally, Journal, LineWriter, MegaRecord, Opened, ResultSink, RunSettings, batt_fingerprint,
-    fingerprint,
+    DonorTally, Journal, LineKind, LineWriter, MegaRecord, Opened, ResultSink, ResultsHeader,
+    RunSettings, batt_fingerprint,
 };
-use serde_json::json;
+use serde_json::{Value as Json, json};
 
 pub use batt_engine::{MegaReport, StepCount};
 pub use batt_results::{Detail, Existing, MegaTotals, ResultsError, SolvedTask};
@@ -25,6 +24,7 @@ use crate::batts::Batts;
 use crate::control::Control;
 use crate::devices::{DeviceBug, DeviceChoice, Devices};
 use crate::error::{Error, Result};
+use crate::merge::{limit_settings, task_fingerprint, unknown_pairs};
 use crate::tasks::Tasks;
 
 /// A request to run batts on every sample of every task: all demonstrations, then all tests.
@@ -120,6 +120,15 @@ impl Mega {
     /// Sets the detail of result lines.
     pub fn detail(mut self, detail: Detail) -> Mega {
         self.detail = detail;
+        self
+    }
+
+    /// Selects a part of the runs. The default is all of them. [`merge_results`] puts the files of
+    /// all parts together; a part does not know which tasks are solved.
+    ///
+    /// [`merge_results`]: crate::merge_results
+    pub fn shard(mut self, shard: Shard) -> Mega {
+        self.options.shard = shard;
         self
     }
 
@@ -254,9 +263,19 @@ pub struct MegaRun {
 }
 
 impl MegaRun {
-    /// Returns the number of runs: every batt on every sample.
+    /// Returns the number of runs: every batt on every sample, or those of the part.
     pub fn planned(&self) -> usize {
+        self.shard().len(self.total())
+    }
+
+    /// Returns the number of runs of all parts.
+    pub fn total(&self) -> usize {
         self.mega.batts.len() * self.places.len()
+    }
+
+    /// Returns the part of the runs.
+    pub fn shard(&self) -> Shard {
+        self.mega.options.shard
     }
 
     /// Returns the number of runs that an earlier, interrupted run has done.
@@ -275,9 +294,16 @@ impl MegaRun {
     }
 
     fn open(&mut self, path: &Path, existing: Existing) -> Result<ResultSink> {
-        let settings = self.settings();
+        let header = ResultsHeader {
+            lines: LineKind::Mega,
+            settings: self.settings(),
+            shard: self.shard(),
+            runs: self.total(),
+            tasks: self.mega.tasks.len(),
+            unknown: unknown_pairs(self.mega.tasks.iter()),
+        };
         let keep = |at: usize, line: &str| self.take_over(at, line).is_some();
-        match Journal::open(path, &settings, existing, keep)? {
+        match Journal::open(path, &header, existing, keep)? {
             Opened::Journal { journal, .. } => Ok(ResultSink::file(journal)),
             // The record of a finished run is damaged: it begins again.
             Opened::Finished { totals, .. } if totals.runs != self.planned() => {
@@ -300,26 +326,20 @@ impl MegaRun {
         let names: Vec<&str> = batts().map(|(name, _)| name).collect();
         let modes = batts().map(|(_, batt)| self.mega.on_error.unwrap_or(batt.on_error));
         let modes: Vec<String> = modes.map(|mode| format!("{mode:?}")).collect();
-        RunSettings::new([
-            ("version", json!(env!("CARGO_PKG_VERSION"))),
+        let settings = [
             ("batts", json!(hashes)),
             ("names", json!(names)),
-            ("tasks", json!(fingerprint(Pairs(&self.mega.tasks)))),
+            ("tasks", json!(task_fingerprint(&self.mega.tasks))),
             ("form", json!(self.mega.detail.name())),
             ("on-error", json!(modes)),
-            ("max-steps", json!(limits.steps)),
-            ("max-size", json!(limits.size)),
-            ("max-memory", json!(limits.memory)),
-            (
-                "max-time",
-                json!(limits.time.map(|time| time.as_secs_f64())),
-            ),
-        ])
+        ];
+        RunSettings::new(settings.into_iter().chain(limit_settings(limits)))
     }
 
-    /// Returns the batt and the sample of a run.
+    /// Returns the batt and the sample of a run of the part.
     fn run_at(&self, at: usize) -> (usize, usize) {
-        (at / self.places.len(), at % self.places.len())
+        let run = self.shard().run(at);
+        (run / self.places.len(), run % self.places.len())
     }
 
     /// Returns the id of the task and the name of the pair of a sample.
@@ -345,6 +365,10 @@ impl MegaRun {
     }
 
     fn count(&mut self, at: usize, right: impl Iterator<Item = usize>) {
+        // The pairs of a task are in several parts, so a part cannot tell whether it is solved.
+        if !self.shard().is_whole() {
+            return;
+        }
         let (batt, sample) = self.run_at(at);
         let (task, pair) = self.places[sample];
         let task_of = |place: &(usize, PairRef)| place.0;
@@ -354,7 +378,8 @@ impl MegaRun {
         self.tally.add(known, right);
         if is_last {
             let (name, batt) = self.mega.batts.at(batt);
-            self.tally.end_task(name, batt, &task.id);
+            self.tally
+                .end_task(name, &task.id, |output| &batt.outputs[output].donor);
         }
     }
 
@@ -364,8 +389,11 @@ impl MegaRun {
     pub fn finish(mut self, devices: &mut Devices, control: &Control) -> Result<MegaSummary> {
         let (resumed, planned) = (self.resumed(), self.planned());
         let (samples, tasks) = (self.places.len(), self.mega.tasks.len());
+        let (shard, total) = (self.shard(), self.total());
         let summary = |totals, bytes, report, bugs| MegaSummary {
             totals,
+            shard,
+            total,
             planned,
             resumed,
             samples,
@@ -490,7 +518,11 @@ impl MegaRun {
 pub struct MegaSummary {
     /// The totals of all runs, including those before an interruption.
     pub totals: MegaTotals,
-    /// The number of planned runs: every batt on every sample.
+    /// The part of the runs.
+    pub shard: Shard,
+    /// The number of runs of all parts: every batt on every sample.
+    pub total: usize,
+    /// The number of planned runs: those of the part.
     pub planned: usize,
     /// The number of runs that an earlier, interrupted run has done.
     pub resumed: usize,
@@ -559,6 +591,38 @@ impl MegaSummary {
     pub fn is_complete(&self) -> bool {
         self.totals.runs == self.planned
     }
+
+    /// Returns the summary as one JSON object, without the part of devices. A part has no solved
+    /// tasks.
+    pub fn to_json(&self) -> Json {
+        let (totals, report) = (&self.totals, self.report.as_ref());
+        let is_whole = self.shard.is_whole();
+        let steps = self.steps();
+        let seconds = report.map_or(0.0, |report| report.elapsed.as_secs_f64());
+        let runs = report.map_or(0, |report| report.runs);
+        json!({
+            "shard": (!is_whole).then_some(self.shard),
+            "runs": totals.runs,
+            "resumed": self.resumed,
+            "samples": self.samples,
+            "tasks": self.tasks,
+            "right": totals.right,
+            "values": totals.values,
+            "errors": totals.errors,
+            "solved": is_whole.then_some(&totals.solved),
+            "steps": {
+                "executed": steps.executed,
+                "failed": steps.failed,
+                "fallbacks": steps.fallbacks,
+            },
+            "bytes": self.bytes,
+            "batch_size": report.map(|report| report.batch_size),
+            "threads": report.map(|report| report.workers),
+            "seconds": seconds,
+            "samples_per_second": runs as f64 / seconds.max(1e-9),
+            "interrupted": !self.is_complete(),
+        })
+    }
 }
 
 /// Returns every sample of every task, the demonstrations of each task first.
@@ -567,19 +631,6 @@ pub(crate) fn samples_of(tasks: &Tasks) -> Vec<Sample<'_>> {
         .iter()
         .flat_map(|task| task.pairs().map(move |(_, pair)| Sample::new(task, pair)));
     pairs.collect()
-}
-
-/// All pairs of all tasks, for a hash of their contents.
-struct Pairs<'t>(&'t Tasks);
-
-impl Hash for Pairs<'_> {
-    fn hash<H: Hasher>(&self, state: &mut H) {
-        for task in self.0.iter() {
-            task.id.hash(state);
-            task.train.hash(state);
-            task.test.hash(state);
-        }
-    }
 }
 
 #[cfg(test)]

@@ -1,5 +1,7 @@
 //! Runs solvers on tasks and compares the results with the known outputs.
 
+mod part;
+
 use std::collections::BTreeMap;
 use std::io::{self, Write};
 use std::num::NonZeroUsize;
@@ -9,10 +11,12 @@ use batt_arc::{Grid, Pair, PairRef, Task};
 use batt_dsl::{Limits, OwnedValue};
 use batt_engine::device::{DeviceOptions, DeviceReport};
 use batt_engine::{
-    EvalOptions, FailureRecord, JobResult, RunLine, RunPlan, RunScope, RunSummary, Values, Verdict,
-    evaluate_on, output_grid,
+    EvalOptions, FailureRecord, JobResult, RunLine, RunPlan, RunScope, RunSummary, Shard, Values,
+    Verdict, evaluate_on, output_grid,
 };
 use serde_json::{Value as Json, json};
+
+pub use part::RunPart;
 
 use crate::control::Control;
 use crate::devices::{DeviceBug, Devices};
@@ -25,6 +29,8 @@ use crate::tasks::Tasks;
 pub struct RunOptions {
     /// The tasks that solvers run on.
     pub scope: RunScope,
+    /// The part of the runs to do. The default is all of them.
+    pub shard: Shard,
     /// The limits of each run.
     pub limits: Limits,
     /// The number of threads; `None` uses one per core.
@@ -129,8 +135,14 @@ pub struct RunReport {
     tasks: Tasks,
     /// The counts.
     pub summary: RunSummary,
-    /// The number of planned runs. Fewer are done if the work was cancelled.
+    /// The part of the runs.
+    pub shard: Shard,
+    /// The number of runs of all parts.
+    pub total: usize,
+    /// The number of planned runs: those of the part. Fewer are done if the work was cancelled.
     pub planned: usize,
+    /// The number of runs that an earlier, interrupted run has done.
+    pub resumed: usize,
     /// The elapsed time.
     pub time: Duration,
     /// The number of threads.
@@ -149,22 +161,26 @@ impl RunReport {
         self.summary.runs() == self.planned
     }
 
-    /// Returns the counts as one JSON object, without those of devices.
+    /// Returns the counts as one JSON object, without those of devices. A part does not know which
+    /// tasks are solved.
     pub fn to_json(&self) -> Json {
         let summary = &self.summary;
         let ((solved, tasks), (right, pairs)) = (summary.tasks(), summary.pairs());
         let foreign = self
             .foreign()
             .map(|(task, solver)| json!({"task": task.id, "solver": solver.name()}));
+        let is_whole = self.shard.is_whole();
         json!({
+            "shard": (!is_whole).then_some(self.shard),
             "runs": summary.runs(),
             "planned": self.planned,
+            "resumed": self.resumed,
             "tasks": tasks,
-            "tasks_solved": solved,
+            "tasks_solved": is_whole.then_some(solved),
             "pairs": pairs,
             "pairs_right": right,
             "kinds": summary.kinds().into_iter().collect::<BTreeMap<_, _>>(),
-            "also_solved": foreign.collect::<Vec<_>>(),
+            "also_solved": is_whole.then(|| foreign.collect::<Vec<_>>()),
             "without_task": self.without_task,
             "threads": self.threads,
             "seconds": self.time.as_secs_f64(),
@@ -179,7 +195,8 @@ impl RunReport {
 }
 
 /// Runs solvers on tasks and passes every result to a function, in the order of the solvers and
-/// their pairs. After a cancellation it returns the results so far.
+/// their pairs. After a cancellation it returns the results so far. With [`RunOptions::shard`] it
+/// does a part of the runs; [`RunPart`] writes a part to a file.
 ///
 /// ```
 /// use batt::{Control, Devices, RunOptions, Solvers, Tasks};
@@ -203,14 +220,67 @@ pub fn run(
     options: &RunOptions,
     devices: &mut Devices,
     control: &Control,
-    mut sink: impl FnMut(RunResult),
+    sink: impl FnMut(RunResult),
 ) -> Result<RunReport> {
+    let plan = plan(solvers, tasks, options)?;
+    let request = (solvers, tasks, options);
+    Ok(run_planned(
+        request,
+        &plan,
+        plan.summary(),
+        devices,
+        control,
+        sink,
+    ))
+}
+
+/// Returns the report of runs that are done already, such as those of other machines. The verdicts
+/// are in the order in which [`run`] delivers results.
+///
+/// ```
+/// use batt::{Control, Devices, RunOptions, Solvers, Tasks, report_of, run};
+///
+/// let (solvers, tasks) = (Solvers::embedded(), Tasks::embedded());
+/// let (options, mut verdicts) = (RunOptions::default(), Vec::new());
+/// let mut keep = |result: batt::RunResult| verdicts.push(result.verdict);
+/// run(&solvers, &tasks, &options, &mut Devices::none(), &Control::new(), &mut keep)?;
+/// let report = report_of(&solvers, &tasks, &options, &verdicts)?;
+/// assert_eq!(report.summary.tasks(), (65, 65));
+/// # Ok::<(), batt::Error>(())
+/// ```
+pub fn report_of<'v>(
+    solvers: &Solvers,
+    tasks: &Tasks,
+    options: &RunOptions,
+    verdicts: impl IntoIterator<Item = &'v Verdict>,
+) -> Result<RunReport> {
+    let plan = plan(solvers, tasks, options)?;
+    let mut summary = plan.summary();
+    for (at, verdict) in verdicts.into_iter().take(plan.len()).enumerate() {
+        plan.run(at).add_to(&mut summary, verdict);
+    }
+    // Runs without a verdict are not done now.
+    let control = Control::new();
+    control.cancel_token().cancel();
+    let (request, devices) = ((solvers, tasks, options), &mut Devices::none());
+    Ok(run_planned(
+        request,
+        &plan,
+        summary,
+        devices,
+        &control,
+        |_| {},
+    ))
+}
+
+/// Plans the runs of a request. Fails if no part has any.
+fn plan<'a>(solvers: &'a Solvers, tasks: &'a Tasks, options: &RunOptions) -> Result<RunPlan<'a>> {
     let named = solvers
         .iter()
         .map(|solver| (solver.name(), solver.compiled()));
-    let plan = RunPlan::new(named, tasks, options.scope);
-    if plan.is_empty() {
-        return Err(Error::request(
+    let plan = RunPlan::of_part(named, tasks, options.scope, options.shard);
+    match plan.total() {
+        0 => Err(Error::request(
             format_args!(
                 "no solver is named after a task here ({}, {})",
                 counted(solvers.len(), "solver"),
@@ -218,12 +288,25 @@ pub fn run(
             ),
             "a solver belongs to the task in its name, <anything>_<task id>; --all-pairs runs every \
              solver on every task",
-        ));
+        )),
+        _ => Ok(plan),
     }
-    let mut summary = plan.summary();
+}
+
+/// Does the runs of a plan that the summary does not count yet.
+fn run_planned(
+    (solvers, tasks, options): (&Solvers, &Tasks, &RunOptions),
+    plan: &RunPlan<'_>,
+    mut summary: RunSummary,
+    devices: &mut Devices,
+    control: &Control,
+    mut sink: impl FnMut(RunResult),
+) -> RunReport {
+    let resumed = summary.runs();
     let started = Instant::now();
     let engine = options.engine();
     let mut deliver = |at: usize, result: JobResult| {
+        let at = resumed + at;
         let planned = plan.run(at);
         planned.add_to(&mut summary, &result.verdict);
         sink(RunResult {
@@ -242,12 +325,13 @@ pub fn run(
         }
     };
     let token = control.token();
-    let evaluated = evaluate_on(devices.as_mut(), plan.jobs(), &engine, token, &mut deliver);
+    let jobs = &plan.jobs()[resumed..];
+    let evaluated = evaluate_on(devices.as_mut(), jobs, &engine, token, &mut deliver);
     let device = evaluated.device;
     let time = started.elapsed();
     let mismatches = device.iter().flat_map(|device| &device.mismatches);
     let bugs = mismatches.map(|mismatch| {
-        let run = plan.run(mismatch.run);
+        let run = plan.run(resumed + mismatch.run);
         let program = solvers.at(run.solver).program();
         DeviceBug {
             place: format!("{} on {} {}", program.name(), run.task.id, run.name),
@@ -262,17 +346,20 @@ pub fn run(
         RunScope::AllPairs => Vec::new(),
     };
     let name = |at: usize| solvers.at(at).name().to_owned();
-    Ok(RunReport {
+    RunReport {
         bugs: bugs.collect(),
         without_task: without_task.into_iter().map(name).collect(),
         solvers: solvers.clone(),
         tasks: tasks.clone(),
         summary,
+        shard: plan.shard(),
+        total: plan.total(),
         planned: plan.len(),
+        resumed,
         time,
         threads: evaluated.workers,
         device,
-    })
+    }
 }
 
 /// Returns the number of runs that [`run`] would do. It helps to choose devices.

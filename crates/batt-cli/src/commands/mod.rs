@@ -15,6 +15,7 @@ pub mod extract;
 pub mod fmt;
 pub mod kaggle;
 pub mod mega;
+pub mod merge;
 pub mod ops;
 pub mod profile;
 pub mod run;

@@ -6,11 +6,11 @@ use std::path::{Path, PathBuf};
 
 use anyhow::Result;
 use batt::files::check_output;
-use batt::{RunReport, RunResult, RunScope, Values, run, run_count};
+use batt::{RunPart, RunReport, RunResult, RunScope, Shard, Values, run, run_count};
 use clap::Args;
 use serde_json::json;
 
-use crate::cli::{Exit, Jobs, RunOptions};
+use crate::cli::{Exit, Jobs, KEPT, RunOptions, existing, note_resumed, part_file};
 use crate::device::{self, DeviceFlags, report_bug};
 use crate::error::bad_file;
 use crate::interrupt;
@@ -26,11 +26,17 @@ solved when one solver is right on all its pairs that have a known output.
 Each line of --output is one run: solver, task, pair, ok (null if no output is known), value or
 error, and us, the microseconds it took. Lines are in the order of the solvers and their pairs.
 
+--shard 3/10 does the third of ten parts of the runs and writes it to a file of its own. Runs are
+dealt out one by one, so that all parts take about equally long. `batt merge` puts the parts
+together: the same lines in the same order, each with the time that its run took. A part does not
+know which tasks are solved. During the run, its lines are in FILE.part.
+
 Examples:
   batt run solvers.py --tasks data/training
   batt run verifiers.py --tasks data/training --dialect re-arc
   batt run mine.py more.py --tasks arc-agi_evaluation_challenges.json -o results.jsonl
   batt run solvers.py --tasks data/evaluation --all-pairs --jobs 8
+  batt run solvers.py --tasks data/evaluation --all-pairs --shard 3/10 -o part-3.jsonl --resume
   batt run solvers.py --tasks data/evaluation --all-pairs --device cuda --verify=0.01")]
 pub struct RunArgs {
     /// Solver files
@@ -51,6 +57,18 @@ pub struct RunArgs {
     /// Write one line of JSON per run to a file, or to stdout with -
     #[arg(short, long, value_name = "FILE|-")]
     output: Option<PathBuf>,
+
+    /// Do only the I-th of N parts; `batt merge` puts all parts together
+    #[arg(long, value_name = "I/N", requires = "output")]
+    shard: Option<Shard>,
+
+    /// Continue an unfinished part
+    #[arg(long, requires = "shard", conflicts_with = "overwrite")]
+    resume: bool,
+
+    /// Discard the lines of an unfinished part and start again
+    #[arg(long, requires = "shard")]
+    overwrite: bool,
 
     /// Print the summary as one JSON object
     #[arg(long)]
@@ -76,6 +94,7 @@ pub fn main(args: &RunArgs, ui: &Ui) -> Result<Exit> {
     let tasks = open_tasks(&args.tasks, ui)?;
     let mut lines = args.open_output()?;
     let options = batt::RunOptions {
+        shard: args.shard.unwrap_or_default(),
         scope: match args.all_pairs {
             true => RunScope::AllPairs,
             false => RunScope::OwnTask,
@@ -90,10 +109,23 @@ pub fn main(args: &RunArgs, ui: &Ui) -> Result<Exit> {
         },
         verify: args.device.verify(),
     };
-    let runs = run_count(&solvers, &tasks, options.scope);
+    let part = match (args.shard, args.file()) {
+        (Some(_), Some(path)) => {
+            let existing = existing(args.resume, args.overwrite);
+            Some(RunPart::open(&solvers, &tasks, &options, path, existing)?)
+        }
+        _ => None,
+    };
+    let all = run_count(&solvers, &tasks, options.scope);
+    let (runs, resumed) = part.as_ref().map_or((all, 0), |part| {
+        if args.resume {
+            note_resumed(part.planned(), part.resumed(), part.was_finished(), ui);
+        }
+        (part.planned(), part.resumed())
+    });
     let mut devices = args
         .device
-        .open(runs, &options.limits, options.threads, ui)?;
+        .open(runs - resumed, &options.limits, options.threads, ui)?;
 
     interrupt::watch();
     let bar = ui.progress(runs, "running");
@@ -101,27 +133,24 @@ pub fn main(args: &RunArgs, ui: &Ui) -> Result<Exit> {
     let listed = if args.verbose { usize::MAX } else { LISTED };
     let mut failures: Vec<[String; 3]> = Vec::new();
     let mut write_error = None;
-    let result = run(
-        &solvers,
-        &tasks,
-        &options,
-        &mut devices,
-        &control,
-        |result| {
-            if let Some(out) = &mut lines
-                && write_error.is_none()
-                && let Err(error) = result.write_json(out)
-            {
-                // The remaining lines could not be written either.
-                write_error = Some(error);
-                interrupt::stop().cancel();
-            }
-            // Most runs of an all-pairs run fail, so failures are not listed.
-            if !args.all_pairs && failures.len() < listed {
-                failures.extend(failure(&result));
-            }
-        },
-    );
+    let each = |result: RunResult| {
+        if let Some(out) = &mut lines
+            && write_error.is_none()
+            && let Err(error) = result.write_json(out)
+        {
+            // The remaining lines could not be written either.
+            write_error = Some(error);
+            interrupt::stop().cancel();
+        }
+        // Most runs of an all-pairs run fail, so failures are not listed.
+        if !args.all_pairs && failures.len() < listed {
+            failures.extend(failure(&result));
+        }
+    };
+    let result = match part {
+        Some(part) => part.finish(&mut devices, &control, each),
+        None => run(&solvers, &tasks, &options, &mut devices, &control, each),
+    };
     bar.finish_and_clear();
     let report = result?;
     let flushed = lines.map_or(Ok(()), |mut out| out.flush());
@@ -149,16 +178,19 @@ pub fn main(args: &RunArgs, ui: &Ui) -> Result<Exit> {
     drop(out);
     ui.remark(format_args!(
         "{} in {:.2} s on {}: {} runs/s",
-        counted(report.summary.runs(), "run"),
+        counted(report.summary.runs() - resumed, "run"),
         report.time.as_secs_f64(),
         counted(report.threads, "thread"),
-        rate(report.summary.runs(), report.time),
+        rate(report.summary.runs() - resumed, report.time),
     ));
     if let Some(found) = &report.device {
         device::remark(found, ui);
     }
     report.bugs.iter().for_each(|bug| report_bug(bug, ui));
     if interrupt::happened() {
+        if args.shard.is_some() && !report.is_complete() {
+            ui.note(KEPT);
+        }
         return Ok(Exit::Interrupted);
     }
     let differing = report
@@ -177,6 +209,11 @@ impl RunArgs {
 
     fn open_output(&self) -> Result<Option<JsonLines>> {
         let target: Box<dyn Write> = match (self.file(), &self.output) {
+            (file, _) if self.shard.is_some() => {
+                check_output(part_file(file)?, &self.solvers, &self.tasks)?;
+                // The part writes its lines itself.
+                return Ok(None);
+            }
             (Some(path), _) => {
                 check_output(path, &self.solvers, &self.tasks)?;
                 Box::new(File::create(path).map_err(|error| bad_file("write", path, error))?)
@@ -213,7 +250,7 @@ fn write_report(
         writeln!(out)?;
     }
     let foreign = summary.foreign().len();
-    if foreign > 0 {
+    if foreign > 0 && report.shard.is_whole() {
         let mut rows = table(&["task", "also solved by"], &[]);
         for (task, solver) in report.foreign().take(listed) {
             rows.add_row([name(&task.id), name(solver.name())]);
@@ -231,10 +268,20 @@ fn write_report(
         writeln!(out, "{runs}: {}", kinds.join(", "))?;
     }
     let ((solved, tasks), (right, pairs)) = (summary.tasks(), summary.pairs());
-    write!(
-        out,
-        "solved {solved} of {tasks} tasks, {right} of {pairs} pairs"
-    )?;
+    match report.shard.is_whole() {
+        true => write!(
+            out,
+            "solved {solved} of {tasks} tasks, {right} of {pairs} pairs"
+        )?,
+        false => {
+            let (runs, total) = (grouped(report.planned), counted(report.total, "run"));
+            let shard = report.shard;
+            write!(
+                out,
+                "part {shard}, {runs} of {total}: {right} of {pairs} pairs right"
+            )?;
+        }
+    }
     if !report.is_complete() {
         let (done, planned) = (summary.runs(), report.planned);
         write!(out, " (interrupted after {done} of {planned} runs)")?;

@@ -14,6 +14,7 @@ mod profile;
 mod readme;
 mod run;
 mod score;
+mod shard;
 mod submit;
 mod support;
 mod tools;

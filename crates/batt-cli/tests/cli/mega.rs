@@ -448,7 +448,7 @@ fn resuming_requires_the_same_work() {
     };
     let refused = |more: &[&str], what: &str| {
         let message = format!("the unfinished results belong to another run: {what} changed");
-        resume(more).error(&message, "the same batts, tasks and limits");
+        resume(more).error(&message, "the same files, options and limits");
         assert_eq!(folder.read("r.jsonl.part"), part, "nothing is lost");
     };
     refused(&["--max-steps", "1000"], "max-steps");

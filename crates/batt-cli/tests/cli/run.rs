@@ -174,7 +174,7 @@ fn the_summary_for_programs() {
         serde_json::json!({
             "runs": 5, "planned": 5, "tasks": 2, "tasks_solved": 2, "pairs": 4, "pairs_right": 4,
             "kinds": {"right": 4, "without a known output": 1}, "also_solved": [],
-            "without_task": ["other"], "device": null,
+            "without_task": ["other"], "device": null, "shard": null, "resumed": 0,
         })
     );
     // With the lines on stdout it goes where it does not mix with them.

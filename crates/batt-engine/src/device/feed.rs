@@ -27,6 +27,7 @@ use crate::batt::CompiledBatt;
 use crate::cancel::Cancel;
 use crate::sample::Sample;
 use crate::schedule::{Delivered, Schedule, Team};
+use crate::shard::Shard;
 
 /// What is to be run.
 pub(crate) struct Load<'a> {
@@ -93,8 +94,8 @@ impl PieceAt {
 
 /// Which subject runs on which sample.
 pub(crate) enum Runs<'a> {
-    /// Every subject on every sample, subject by subject, from a run on.
-    From(usize),
+    /// Every subject on every sample, subject by subject: the runs of a part, from one on.
+    Part { shard: Shard, from: usize },
     /// As listed.
     Listed(&'a [(u32, u32)]),
 }
@@ -103,7 +104,7 @@ impl Runs<'_> {
     /// How many there are, of so many subjects and samples.
     pub fn count(&self, subjects: usize, samples: usize) -> usize {
         match self {
-            Runs::From(from) => (subjects * samples).saturating_sub(*from),
+            Runs::Part { shard, from } => shard.len(subjects * samples).saturating_sub(*from),
             Runs::Listed(runs) => runs.len(),
         }
     }
@@ -111,7 +112,10 @@ impl Runs<'_> {
     /// Subject and sample of a run, of so many samples.
     pub fn place(&self, at: usize, samples: usize) -> (usize, usize) {
         match self {
-            Runs::From(from) => ((from + at) / samples, (from + at) % samples),
+            Runs::Part { shard, from } => {
+                let run = shard.run(from + at);
+                (run / samples, run % samples)
+            }
             Runs::Listed(runs) => (runs[at].0 as usize, runs[at].1 as usize),
         }
     }

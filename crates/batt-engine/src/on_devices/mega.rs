@@ -107,7 +107,10 @@ fn feed<'a>(
         subjects,
         shapes,
         samples,
-        runs: Runs::From(from),
+        runs: Runs::Part {
+            shard: options.shard,
+            from,
+        },
     };
     let chunk = options.device.chunk.map(NonZeroUsize::get);
     Feed::new(load, settings, devices, chunk)

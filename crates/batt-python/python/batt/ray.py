@@ -30,7 +30,8 @@ from typing import TYPE_CHECKING, Any, Literal
 from batt import _native
 from batt._native import Archive, Batt, Limits, Results, Solvers, Tasks
 from batt._progress import Bar, Progress, bar
-from batt._work import BattsLike, PathLike, SolversLike
+from batt._work import BattsLike, SolversLike
+from batt._work import Path as PathLike
 from batt.errors import BattError, RequestError
 
 if TYPE_CHECKING:
@@ -75,7 +76,7 @@ def run(
     A worker takes `num_cpus` cores and `num_gpus` GPUs. By default there are as many workers as the
     cluster has room for. With GPUs, `device="cuda"` uses the GPU that Ray gives to a worker.
     """
-    chosen = solvers if isinstance(solvers, Solvers) else Solvers(solvers)
+    chosen = Solvers(solvers)
     options = {
         "all_pairs": all_pairs,
         "device": device,
@@ -172,7 +173,7 @@ def evolve(
     """
     if rounds is None and time is None:
         raise RequestError("the search has no end", "pass rounds or time")
-    chosen = None if solvers is None else Solvers._of(solvers)
+    chosen = None if solvers is None else Solvers(solvers)
     kept = Archive(archive)
     ids = [task.id for task in tasks]
     options = {
@@ -248,7 +249,7 @@ class _Worker:
         with tempfile.TemporaryDirectory(prefix="batt-") as folder:
             path = Path(folder) / "part.jsonl"
             _native.mega(
-                job.batts, job.tasks, path, jobs=self._jobs, shard=shard, collect=False, **job.options
+                job.batts, job.tasks, path, jobs=self._jobs, shard=shard, **job.options
             )
             start = len(path.name)
             return {file.name[start:]: file.read_bytes() for file in Path(folder).iterdir()}

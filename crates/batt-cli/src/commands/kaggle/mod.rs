@@ -1,7 +1,6 @@
 //! `batt kaggle`: makes a folder with everything that a Kaggle notebook needs.
 
 mod bundle;
-mod notebook;
 
 use anyhow::Result;
 use clap::{Args, Subcommand};

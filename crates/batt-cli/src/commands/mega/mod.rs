@@ -10,12 +10,12 @@ use std::time::Duration;
 use anyhow::Result;
 use batt::files::check_output;
 use batt::mega::{Detail, Existing};
-use batt::{Limits, Mega, OnError};
+use batt::{Limits, Mega, OnError, Shard};
 use clap::{Args, ValueEnum};
 
 use self::summary::Report;
 use crate::batts;
-use crate::cli::{Exit, Jobs, RunOptions};
+use crate::cli::{Exit, Jobs, KEPT, RunOptions, existing, note_resumed, part_file};
 use crate::device::{self, DeviceFlags, report_bug};
 use crate::error::advised;
 use crate::interrupt;
@@ -51,6 +51,11 @@ After an interruption, --resume continues from them. FILE.meta.json stays beside
 lines; a Parquet file has the same data in its metadata. From it --resume recognises a finished run
 and runs nothing.
 
+--shard 3/10 does the third of ten parts of the runs and writes it as lines to a file of its own.
+Runs are dealt out one by one, so that all parts take about equally long. `batt merge` puts the
+parts together and writes the file that a run without --shard writes, also as Parquet. A part does
+not know which tasks are solved.
+
 Exit codes: 0 all samples ran, even if no candidate is right; 1 a batt file has errors or a device
 gave a different result; 2 an error; 130 interrupted.
 
@@ -58,6 +63,7 @@ Examples:
   batt mega batt.py --tasks data/training
   batt mega batt.py --tasks data/training -o results.jsonl
   batt mega batt.py --tasks data/training -o results.jsonl --resume
+  batt mega batt.py --tasks data/training --shard 3/10 -o part-3.jsonl --resume
   batt mega a.py b.py --tasks challenges.json -o results.parquet --full --jobs 8
   batt mega batt.py --tasks data/training --device cuda --verify=0.01")]
 pub struct MegaArgs {
@@ -78,6 +84,10 @@ pub struct MegaArgs {
     #[arg(long, requires = "output")]
     full: bool,
 
+    /// Do only the I-th of N parts; `batt merge` puts all parts together
+    #[arg(long, value_name = "I/N", requires = "output")]
+    shard: Option<Shard>,
+
     /// Continue an unfinished run of the same batts and tasks
     #[arg(long, requires = "output", conflicts_with = "overwrite")]
     resume: bool,
@@ -86,7 +96,7 @@ pub struct MegaArgs {
     #[arg(long, requires = "output")]
     overwrite: bool,
 
-    /// Discard the results of an unfinished run
+    /// Print the summary as one JSON object
     #[arg(long)]
     json: bool,
 
@@ -165,11 +175,10 @@ impl MegaArgs {
 
     /// Sets the destination of the results.
     fn send(&self, mega: Mega) -> Result<Mega> {
-        let existing = match (self.resume, self.overwrite) {
-            (true, _) => Existing::Resume,
-            (_, true) => Existing::Overwrite,
-            _ => Existing::Refuse,
-        };
+        let existing = existing(self.resume, self.overwrite);
+        if self.shard.is_some() {
+            part_file(self.file())?;
+        }
         if let Some(file) = self.file() {
             check_output(file, &self.batts, &self.tasks)?;
             return Ok(mega.write_to(file, existing));
@@ -202,19 +211,15 @@ pub fn main(args: &MegaArgs, ui: &Ui) -> Result<Exit> {
         .batch_size(args.batch_size)
         .on_error(args.on_error.map(OnError::from))
         .verify(args.device.verify())
+        .shard(args.shard.unwrap_or_default())
         .detail(if args.full {
             Detail::Full
         } else {
             Detail::Compact
         });
     let run = args.send(mega)?.begin()?;
-    let runs = counted(run.planned(), "run");
     if args.resume {
-        ui.note(match (run.was_finished(), run.resumed()) {
-            (true, _) => format!("nothing to do: the file has the results of all {runs}"),
-            (false, 0) => "there are no unfinished results; starting from the beginning".into(),
-            (false, done) => format!("continuing after {} of {runs}", grouped(done)),
-        });
+        note_resumed(run.planned(), run.resumed(), run.was_finished(), ui);
     }
     let mut devices = args.device.open(run.remaining(), &limits, threads, ui)?;
     interrupt::watch();
@@ -258,7 +263,7 @@ pub fn main(args: &MegaArgs, ui: &Ui) -> Result<Exit> {
     // A Ctrl-C after the last run changes nothing.
     if !summary.is_complete() {
         if args.file().is_some() {
-            ui.note("the results so far are kept; the same command with --resume continues");
+            ui.note(KEPT);
         }
         return Ok(Exit::Interrupted);
     }

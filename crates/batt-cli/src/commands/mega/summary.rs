@@ -54,7 +54,7 @@ impl Report<'_> {
             "{} of {} on {}: {}, {} right",
             counted(steps.sum(), "step"),
             counted(self.batts.len(), "batt"),
-            match summary.is_complete() {
+            match summary.is_complete() && summary.shard.is_whole() {
                 true => counted(summary.samples, "sample"),
                 false => counted(totals.runs, "run"),
             },
@@ -76,8 +76,16 @@ impl Report<'_> {
             };
             writeln!(out, "results in {}: {}{form}", name(&file), bytes(size))?;
         }
-        let all = counted(summary.tasks, "task");
-        write!(out, "solved {} of {all}", grouped(summary.tasks_solved()))?;
+        match summary.shard.is_whole() {
+            true => {
+                let all = counted(summary.tasks, "task");
+                write!(out, "solved {} of {all}", grouped(summary.tasks_solved()))?;
+            }
+            false => {
+                let (runs, total) = (grouped(summary.planned), counted(summary.total, "run"));
+                write!(out, "part {}, {runs} of {total}", summary.shard)?;
+            }
+        }
         if !summary.is_complete() {
             let (done, runs) = (grouped(totals.runs), counted(summary.planned, "run"));
             write!(out, " (interrupted after {done} of {runs})")?;
@@ -106,33 +114,10 @@ impl Report<'_> {
     }
 
     fn json(&self) -> Json {
-        let (summary, totals) = (self.summary, &self.summary.totals);
-        let report = summary.report.as_ref();
-        let steps = summary.steps();
-        let seconds = report.map_or(0.0, |report| report.elapsed.as_secs_f64());
-        let runs = report.map_or(0, |report| report.runs);
+        let report = self.summary.report.as_ref();
         let device = report.and_then(|report| report.device.as_ref());
-        json!({
-            "runs": totals.runs,
-            "resumed": summary.resumed,
-            "samples": summary.samples,
-            "tasks": summary.tasks,
-            "right": totals.right,
-            "values": totals.values,
-            "errors": totals.errors,
-            "solved": totals.solved,
-            "steps": {
-                "executed": steps.executed,
-                "failed": steps.failed,
-                "fallbacks": steps.fallbacks,
-            },
-            "bytes": summary.bytes,
-            "device": device.map(crate::device::to_json),
-            "batch_size": report.map(|report| report.batch_size),
-            "threads": report.map(|report| report.workers),
-            "seconds": seconds,
-            "samples_per_second": runs as f64 / seconds.max(1e-9),
-            "interrupted": !summary.is_complete(),
-        })
+        let mut json = self.summary.to_json();
+        json["device"] = json!(device.map(crate::device::to_json));
+        json
     }
 }
