@@ -103,7 +103,7 @@ mod trace;
 
 pub use batt_arc::{
     COLOURS, Dataset, DatasetError, DuplicateTask, Grid, GridError, GridTextError, MAX_SIDE, Pair,
-    PairRef, PairRefError, Problem, Score, Skipped, Split, Task, corpus, render,
+    PairRef, PairRefError, Problem, Score, Skipped, Split, Task, corpus, render, text,
 };
 pub use batt_cuda::{Arch, Compiler, Contents, DeviceFacts, KernelFacts, Origin, Survey, Version};
 pub use batt_dsl::{DecodeError, Dialect, Fault, Limits, Literal, OwnedFloat, OwnedValue};

@@ -5,6 +5,7 @@ use std::io::{self, Write};
 use std::num::NonZeroUsize;
 use std::time::{Duration, Instant};
 
+use batt_arc::text::counted;
 use batt_arc::{Grid, Pair, PairRef, Task};
 use batt_dsl::{Limits, OwnedValue};
 use batt_engine::device::{DeviceOptions, DeviceReport};
@@ -16,7 +17,7 @@ use serde_json::{Value as Json, json};
 
 use crate::control::Control;
 use crate::devices::{DeviceBug, Devices};
-use crate::error::{Error, Result, counted};
+use crate::error::{Error, Result};
 use crate::solvers::{Solver, Solvers};
 use crate::tasks::Tasks;
 
