@@ -7,6 +7,7 @@
 //! ```text
 //!   Tasks ──┬── run ─────> RunReport: verdicts, values, errors
 //!   Solvers ┼── Solver::trace ──> the value of every step of one run
+//!           ├── picture ─> SVG and PNG
 //!           ├── card ────> one program, a batt ── Mega ──> MegaSummary, JSON lines or Parquet
 //!           ├── Evolve ──> new solvers ── archive ──┐
 //!           └── Candidates <────────────────────────┘ ──> Submission
@@ -78,8 +79,9 @@
 //! # Ok::<(), batt::Error>(())
 //! ```
 //!
-//! [`Solver::trace`] returns the steps of one run, and [`Solver::explain`] says why a step failed.
-//! `examples/` has a small program for each part.
+//! The module [`picture`] draws tasks, solvers and runs. [`Solver::trace`] returns the steps of one
+//! run, and [`Solver::explain`] says why a step failed. `examples/` has a small program for each
+//! part.
 
 pub mod archive;
 mod batts;
@@ -94,10 +96,13 @@ pub mod files;
 pub mod kaggle;
 pub mod mega;
 pub mod ops;
+pub mod picture;
 pub mod profile;
 mod run;
+mod run_file;
 mod solvers;
 pub mod submission;
+mod task_path;
 mod tasks;
 mod trace;
 
@@ -112,8 +117,8 @@ pub use batt_engine::device::{
 };
 pub use batt_engine::schedule::most_workers;
 pub use batt_engine::{
-    Cancel, FailureRecord, JobResult, ParamRole, RunError, RunScope, RunSummary, TracedStep,
-    Values, Verdict, describe, micros, output_grid,
+    Cancel, FailureRecord, JobResult, ParamRole, RunError, RunRecord, RunRecordError, RunScope,
+    RunSummary, TracedStep, Values, Verdict, describe, micros, output_grid,
 };
 pub use batt_lang::{
     Batt, BattFile, Diagnostic, DiagnosticCode, DifferScore, LineRange, OnError, Operand, Output,
@@ -130,7 +135,9 @@ pub use devices::{
 pub use error::{Error, Result};
 pub use mega::{Mega, MegaSummary};
 pub use run::{RunOptions, RunReport, RunResult, run, run_count};
+pub use run_file::{RunFile, WrongRuns};
 pub use solvers::{Solver, Solvers};
+pub use task_path::TaskPath;
 pub use tasks::Tasks;
 pub use trace::RunInput;
 
