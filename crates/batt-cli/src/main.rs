@@ -11,7 +11,6 @@ mod batts;
 mod cli;
 mod commands;
 mod device;
-mod draw;
 mod duration;
 mod error;
 mod interrupt;

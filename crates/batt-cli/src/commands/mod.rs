@@ -19,4 +19,5 @@ pub mod ops;
 pub mod profile;
 pub mod run;
 pub mod score;
+pub mod show;
 pub mod submit;

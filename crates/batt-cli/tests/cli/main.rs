@@ -14,6 +14,7 @@ mod profile;
 mod readme;
 mod run;
 mod score;
+mod show;
 mod submit;
 mod support;
 mod tools;
