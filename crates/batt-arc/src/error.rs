@@ -113,7 +113,7 @@ pub enum Problem {
     #[error("the list is empty")]
     EmptyList,
     /// The solutions file has more or fewer answers than the task has tests.
-    #[error("{} for {}", crate::grid::counted(*.solutions, "solution"), crate::grid::counted(*.tests, "test input"))]
+    #[error("{} for {}", crate::text::counted(*.solutions, "solution"), crate::text::counted(*.tests, "test input"))]
     SolutionCount {
         /// The number of answers.
         solutions: usize,
@@ -165,7 +165,7 @@ impl DatasetError {
                 "name a folder that holds .json task files, directly or in its sub-folders".into()
             }
             DatasetError::EmptyFolder { others, .. } => {
-                format!("{} here, none with tasks", crate::grid::counted(*others, "JSON file"))
+                format!("{} here, none with tasks", crate::text::counted(*others, "JSON file"))
             }
         }
     }

@@ -2,6 +2,8 @@
 
 use std::fmt;
 
+use crate::text::counted;
+
 /// The longest side an ARC grid may have.
 pub const MAX_SIDE: usize = 30;
 
@@ -79,15 +81,6 @@ pub enum GridError {
         /// The number of cells.
         cells: usize,
     },
-}
-
-/// Returns a count with its noun for a message, such as `1 cell` or `2 cells`.
-pub(crate) fn counted(n: usize, noun: &str) -> String {
-    if n == 1 {
-        format!("1 {noun}")
-    } else {
-        format!("{n} {noun}s")
-    }
 }
 
 impl Grid {

@@ -61,6 +61,7 @@ pub mod render;
 mod score;
 pub mod submission;
 mod task;
+pub mod text;
 
 pub use dataset::{Dataset, DuplicateTask, Skipped};
 pub use error::{DatasetError, Problem};

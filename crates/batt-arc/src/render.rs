@@ -21,6 +21,7 @@ use std::fmt::Write;
 
 use anstyle::{AnsiColor, RgbColor, Style};
 
+use crate::text::{escaped, name};
 use crate::{Grid, Pair, PairRef, Task};
 
 /// The colours of the official ARC testing interface, by cell value.
@@ -192,7 +193,7 @@ pub fn grid(grid: &Grid, color: Color) -> String {
 }
 
 /// Renders a pair as `input -> output` under its name; `?` stands for an unknown output.
-fn pair(name: PairRef, pair: &Pair, color: Color) -> String {
+pub fn pair(name: PairRef, pair: &Pair, color: Color) -> String {
     let output = match &pair.output {
         Some(output) => Panel::grid("output", output),
         None => Panel::note("output", "?"),
@@ -207,17 +208,18 @@ fn pair(name: PairRef, pair: &Pair, color: Color) -> String {
 
 /// Renders all pairs of a task below one another, under its id, name and description.
 pub fn task(task: &Task, color: Color) -> String {
-    let mut out = match &task.name {
-        Some(name) => format!("{}  {name}\n", task.id),
-        None => format!("{}\n", task.id),
-    };
+    let mut out = name(&task.id).into_owned();
+    if let Some(title) = &task.name {
+        out += &format!("  {}", name(title));
+    }
+    out.push('\n');
     if let Some(description) = &task.description {
-        out += description;
+        out += &escaped(description, &['\n']);
         out.push('\n');
     }
-    for (name, example) in task.pairs() {
+    for (at, example) in task.pairs() {
         out.push('\n');
-        out += &pair(name, example, color);
+        out += &pair(at, example, color);
     }
     out
 }

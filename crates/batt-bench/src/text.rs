@@ -4,6 +4,7 @@ use std::fmt::{Display, Write as _};
 use std::io::{self, BufWriter, Write};
 
 use anyhow::Result;
+pub use batt_arc::text::{counted, grouped};
 use batt_engine::device::Counts;
 use comfy_table::{CellAlignment, ContentArrangement, Table, presets};
 use serde_json::{Value as Json, json};
@@ -43,27 +44,6 @@ pub fn table_text(table: &Table) -> String {
     let mut out = String::new();
     for line in table.lines() {
         let _ = writeln!(out, "{}", line.trim_end());
-    }
-    out
-}
-
-/// Formats a count: `1 task`, `2 tasks`.
-pub fn counted(n: usize, noun: &str) -> String {
-    match n {
-        1 => format!("1 {noun}"),
-        _ => format!("{} {noun}s", grouped(n)),
-    }
-}
-
-/// Formats a number with its thousands separated: `687,200`.
-pub fn grouped(n: usize) -> String {
-    let digits = n.to_string();
-    let mut out = String::with_capacity(digits.len() + digits.len() / 3);
-    for (k, digit) in digits.chars().enumerate() {
-        if k > 0 && (digits.len() - k).is_multiple_of(3) {
-            out.push(',');
-        }
-        out.push(digit);
     }
     out
 }
@@ -135,10 +115,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn numbers_are_formatted() {
-        assert_eq!([0, 999, 1000].map(grouped), ["0", "999", "1,000"]);
-        assert_eq!(counted(1, "pair"), "1 pair");
-        assert_eq!(counted(2000, "pair"), "2,000 pairs");
+    fn times_are_formatted() {
         assert_eq!(duration(0.04), "40.0 ns");
         assert_eq!(duration(0.95), "0.95 us");
         assert_eq!(duration(2_500_000.0), "2.50 s");

@@ -12,7 +12,7 @@ use clap::{Args, CommandFactory, FromArgMatches, Parser, Subcommand, ValueEnum};
 
 use crate::commands::{
     archive, bench, card, check, completions, conformance, demo, device, eval, evolve, extract,
-    fmt, kaggle, mega, merge, ops, profile, run, score, submit,
+    fmt, kaggle, mega, merge, ops, profile, run, score, show, submit,
 };
 use crate::ui::{ColorWhen, Ui, counted, escaped, grouped};
 use crate::{error, interrupt, numbers};
@@ -67,6 +67,7 @@ enum Command {
     Demo(demo::DemoArgs),
     Run(run::RunArgs),
     Eval(eval::EvalArgs),
+    Show(show::ShowArgs),
     Card(card::CardArgs),
     Mega(mega::MegaArgs),
     Merge(merge::MergeArgs),
@@ -177,6 +178,7 @@ fn dispatch(command: Command, ui: &Ui) -> Result<Exit> {
         Command::Demo(args) => demo::main(&args, ui),
         Command::Run(args) => run::main(&args, ui),
         Command::Eval(args) => eval::main(&args, ui),
+        Command::Show(args) => show::main(&args, ui),
         Command::Card(args) => card::main(&args, ui),
         Command::Mega(args) => mega::main(&args, ui),
         Command::Merge(args) => merge::main(&args, ui),

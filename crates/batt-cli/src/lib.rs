@@ -15,7 +15,6 @@ mod batts;
 mod cli;
 mod commands;
 mod device;
-mod draw;
 mod duration;
 mod error;
 mod interrupt;

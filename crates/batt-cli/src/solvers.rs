@@ -50,11 +50,16 @@ pub fn open_solvers(paths: &[PathBuf], dialect: Option<Dialect>, ui: &Ui) -> Res
 /// Loads tasks, and prints a note about files that were skipped.
 pub fn open_tasks(path: &Path, ui: &Ui) -> Result<Tasks> {
     let tasks = Tasks::load(path)?;
+    mention_skipped(&tasks, ui);
+    Ok(tasks)
+}
+
+/// Prints a note about files of a folder of tasks that were skipped.
+pub fn mention_skipped(tasks: &Tasks, ui: &Ui) {
     for skipped in tasks.skipped() {
         let path = skipped.path.display();
         ui.note(format_args!("{path} left out: it is {}", skipped.holds));
     }
-    Ok(tasks)
 }
 
 /// Loads differs and prints what is wrong with their files. Returns the built-in ones and these,

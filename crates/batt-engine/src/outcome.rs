@@ -1,12 +1,8 @@
-//! Results of runs, in words and in JSON.
+//! Results of runs, in words.
 
-use std::io::{self, Write};
-use std::time::Duration;
-
-use batt_arc::{Grid, PairRef};
+use batt_arc::Grid;
 use batt_dsl::OwnedValue;
 use batt_lang::{Operand, Program, StepId, StepKind};
-use serde::{Serialize, Serializer};
 
 use crate::evaluate::{JobResult, Verdict};
 use crate::interpret::RunError;
@@ -44,18 +40,43 @@ impl Verdict {
         expected: Option<&Grid>,
         value: Option<&OwnedValue>,
     ) -> Option<String> {
+        match self {
+            Verdict::Failed(error) => Some(error.explain(program, file)),
+            _ => self.shortfall(expected, value),
+        }
+    }
+
+    /// Returns why the value of a run is wrong; `None` if it is right, the output is not known, or
+    /// the run failed.
+    pub fn shortfall(&self, expected: Option<&Grid>, value: Option<&OwnedValue>) -> Option<String> {
         let cells = expected.map_or(0, |grid| grid.cells().len());
         let (height, width) = expected.map_or((0, 0), |grid| (grid.height(), grid.width()));
         Some(match self {
-            Verdict::Right | Verdict::Unknown => return None,
+            Verdict::Right | Verdict::Unknown | Verdict::Failed(_) => return None,
             Verdict::WrongCells(wrong) => format!("{wrong} of {cells} cells wrong"),
             Verdict::WrongShape(h, w) => format!("{h}x{w} instead of {height}x{width}"),
             Verdict::NotAGrid => match value {
                 Some(value) => format!("{} instead of a grid", describe(value)),
                 None => "not a grid".to_owned(),
             },
-            Verdict::Failed(error) => error.explain(program, file),
         })
+    }
+
+    /// Compares a value outside a run with the expected grid, as [`judge`](crate::judge) does
+    /// inside.
+    pub fn of_value(value: &OwnedValue, expected: &Grid) -> Verdict {
+        let Some(rows) = rectangle(value) else {
+            return Verdict::NotAGrid;
+        };
+        let (height, width) = (rows.len(), rows[0].len());
+        if (height, width) != (expected.height(), expected.width()) {
+            return Verdict::WrongShape(height, width);
+        }
+        let pairs = rows.iter().flatten().zip(expected.cells());
+        match pairs.filter(|(a, b)| a != b).count() {
+            0 => Verdict::Right,
+            wrong => Verdict::WrongCells(wrong),
+        }
     }
 }
 
@@ -74,7 +95,7 @@ impl RunError {
 }
 
 /// Returns the name of what a step calls: a primitive, or the variable that holds a function.
-fn callee(program: &Program, id: StepId) -> &str {
+pub(crate) fn callee(program: &Program, id: StepId) -> &str {
     match &program.step(id).kind {
         StepKind::Call { callee, .. } => match callee {
             Operand::Op(op) => op.op().name,
@@ -97,6 +118,11 @@ impl JobResult {
 /// Returns a value as a grid, if it is one of a size that ARC allows. As in a comparison with the
 /// expected output, `True` is 1.
 pub fn output_grid(value: &OwnedValue) -> Option<Grid> {
+    Grid::from_rows(&rectangle(value)?).ok()
+}
+
+/// Returns the rows of a rectangle of small numbers of any size.
+fn rectangle(value: &OwnedValue) -> Option<Vec<Vec<u8>>> {
     let OwnedValue::Tuple(rows) = value else {
         return None;
     };
@@ -109,8 +135,10 @@ pub fn output_grid(value: &OwnedValue) -> Option<Grid> {
         OwnedValue::Tuple(cells) => cells.iter().map(cell).collect::<Option<Vec<u8>>>(),
         _ => None,
     };
-    let rows: Option<Vec<Vec<u8>>> = rows.iter().map(row).collect();
-    Grid::from_rows(&rows?).ok()
+    let rows: Vec<Vec<u8>> = rows.iter().map(row).collect::<Option<_>>()?;
+    let width = rows.first()?.len();
+    let is_rectangle = width > 0 && rows.iter().all(|row| row.len() == width);
+    is_rectangle.then_some(rows)
 }
 
 /// Describes a value by its kind and size, in a few words.
@@ -129,113 +157,39 @@ pub fn describe(value: &OwnedValue) -> String {
     }
 }
 
-/// Why a run failed, in a form for programs and for JSON.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-pub struct FailureRecord {
-    /// The name of the fault: Python's exception, or the limit that was reached.
-    pub kind: &'static str,
-    /// What the step that failed calls.
-    pub op: Option<String>,
-    /// The line of that step.
-    pub line: Option<u32>,
-    /// What the fault means.
-    pub message: &'static str,
-}
-
-impl FailureRecord {
-    /// Describes a failed run of a program.
-    pub fn new(error: &RunError, program: &Program) -> FailureRecord {
-        FailureRecord {
-            kind: error.fault.name(),
-            op: error.step.map(|id| callee(program, id).to_owned()),
-            line: error.step.map(|id| program.step(id).span.line),
-            message: error.fault.explain(),
-        }
-    }
-}
-
-/// One run as a line of JSON.
-#[derive(Clone, Debug, Serialize)]
-pub struct RunLine<'a> {
-    solver: &'a str,
-    task: &'a str,
-    pair: String,
-    /// Whether the run is right; `null` if the output is not known.
-    ok: Option<bool>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    value: Option<EncodedValue<'a>>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    error: Option<FailureRecord>,
-    /// Microseconds.
-    us: f64,
-}
-
-impl<'a> RunLine<'a> {
-    /// Describes a run of a program on a pair of a task.
-    pub fn new(
-        program: &'a Program,
-        task: &'a str,
-        pair: PairRef,
-        verdict: &Verdict,
-        value: Option<&'a OwnedValue>,
-        time: Duration,
-    ) -> RunLine<'a> {
-        RunLine {
-            solver: program.name(),
-            task,
-            pair: pair.to_string(),
-            ok: verdict.known(),
-            value: value.map(EncodedValue),
-            error: match verdict {
-                Verdict::Failed(error) => Some(FailureRecord::new(error, program)),
-                _ => None,
-            },
-            us: micros(time),
-        }
-    }
-
-    /// Writes the line.
-    pub fn write(&self, out: &mut impl Write) -> io::Result<()> {
-        serde_json::to_writer(&mut *out, self)?;
-        out.write_all(b"\n")
-    }
-}
-
-/// A value in the encoding of the conformance vectors. It is written directly, because the tree
-/// that [`OwnedValue::to_json`] builds would take a gigabyte for the largest values.
-#[derive(Clone, Copy, Debug)]
-pub struct EncodedValue<'a>(pub &'a OwnedValue);
-
-impl Serialize for EncodedValue<'_> {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let (tag, items) = match self.0 {
-            OwnedValue::Set(items) => ("s", items),
-            OwnedValue::Tuple(items) if self.0.as_grid().is_none() => ("t", items),
-            // Grids and scalars are small.
-            other => return other.to_json().serialize(serializer),
-        };
-        let items: Vec<EncodedValue<'_>> = items.iter().map(EncodedValue).collect();
-        serializer.collect_map([(tag, items)])
-    }
-}
-
-/// Returns a time in microseconds, to the nanosecond.
-pub fn micros(time: Duration) -> f64 {
-    time.as_nanos() as f64 / 1000.0
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
 
     #[test]
-    fn the_encoding_is_that_of_the_vectors() {
-        let value = serde_json::json!({"t": [
-            {"s": [{"t": [1, {"t": [2, 3]}]}, null]}, {"g": ["01", "23"]}, true, -4, {"t": []}
-        ]});
-        let owned = OwnedValue::from_json(&value).unwrap();
-        assert_eq!(serde_json::to_value(EncodedValue(&owned)).unwrap(), value);
-        assert_eq!(owned.to_json(), value);
+    fn values_are_judged_as_in_a_run() {
+        use serde_json::json;
+        let expected = Grid::from_rows(&[[1, 2], [3, 4]]).unwrap();
+        let big = json!({"t": vec![json!({"t": [1, 99]}); 40]});
+        for (json, verdict) in [
+            (json!({"g": ["12", "34"]}), Verdict::Right),
+            (
+                json!({"t": [{"t": [true, 2]}, {"t": [3, 4]}]}),
+                Verdict::Right,
+            ),
+            (json!({"g": ["12", "55"]}), Verdict::WrongCells(2)),
+            (json!({"g": ["123"]}), Verdict::WrongShape(1, 3)),
+            (big, Verdict::WrongShape(40, 2)),
+            (json!({"t": [{"t": [1, 2]}, {"t": [3]}]}), Verdict::NotAGrid),
+            (json!(null), Verdict::NotAGrid),
+        ] {
+            let value = OwnedValue::from_json(&json).unwrap();
+            assert_eq!(Verdict::of_value(&value, &expected), verdict, "{json}");
+            let judged = batt_dsl::Workspace::new().run(
+                batt_dsl::Dialect::ArcDsl,
+                &batt_dsl::Limits::default(),
+                |run| {
+                    let value = run.from_owned(&value).unwrap();
+                    crate::judge(run, value, Some(&expected))
+                },
+            );
+            assert_eq!(judged, verdict, "{json}");
+        }
     }
 
     #[test]

@@ -15,9 +15,9 @@ pub struct Staged {
     target: PathBuf,
 }
 
-/// Writes a text to a temporary file beside its target, so that a full disk or a crash leaves the
+/// Writes some content to a temporary file beside its target, so that a full disk or a crash leaves the
 /// target unchanged.
-pub fn stage(target: &Path, text: &str) -> Result<Staged, ResultsError> {
+pub fn stage(target: &Path, content: &(impl AsRef<[u8]> + ?Sized)) -> Result<Staged, ResultsError> {
     // Renaming onto a link or a device would replace the link or the device itself.
     let place = match fs::metadata(target) {
         Ok(there) if there.is_file() => fs::canonicalize(target).unwrap_or(target.to_owned()),
@@ -38,15 +38,15 @@ pub fn stage(target: &Path, text: &str) -> Result<Staged, ResultsError> {
         temporary: place.with_file_name(name),
         target: place,
     };
-    let written = staged.write(text);
+    let written = staged.write(content.as_ref());
     written.map_err(|error| ResultsError::file("write", target, error))?;
     Ok(staged)
 }
 
 impl Staged {
-    fn write(&self, text: &str) -> io::Result<()> {
+    fn write(&self, content: &[u8]) -> io::Result<()> {
         let mut file = File::create(&self.temporary)?;
-        file.write_all(text.as_bytes())?;
+        file.write_all(content)?;
         if let Ok(there) = fs::metadata(&self.target) {
             file.set_permissions(there.permissions())?;
         }
@@ -68,8 +68,8 @@ impl Drop for Staged {
 }
 
 /// Writes a file, or replaces it, atomically.
-pub fn replace(target: &Path, text: &str) -> Result<(), ResultsError> {
-    stage(target, text)?.put()
+pub fn replace(target: &Path, content: &(impl AsRef<[u8]> + ?Sized)) -> Result<(), ResultsError> {
+    stage(target, content)?.put()
 }
 
 /// Refuses a target that is one of the input files, so that a typing error does not destroy an

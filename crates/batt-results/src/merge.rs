@@ -9,7 +9,7 @@ use std::fs::{self, File, OpenOptions};
 use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
 
-use batt_engine::RunRecord;
+use batt_engine::RunFields;
 
 use crate::error::{PartError, ResultsError};
 use crate::files::{Temporary, check_not_read, is_parquet, lock, resolve, with_suffix};
@@ -237,7 +237,7 @@ impl<'h> Counts<'h> {
                 Ok(pass(Some(&record)))
             }
             LineKind::Run => {
-                let record: RunRecord<'_> = serde_json::from_str(line)?;
+                let record: RunFields<'_> = serde_json::from_str(line)?;
                 let fault = record.error.as_ref().map(|error| &*error.kind);
                 self.totals.add_run(record.is_right(), fault);
                 let right = [(0, &*record.solver)];

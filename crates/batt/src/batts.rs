@@ -4,10 +4,11 @@ use std::fmt;
 use std::path::Path;
 use std::sync::Arc;
 
+use batt_arc::text::counted;
 use batt_dsl::Dialect;
 use batt_lang::{Batt, BattFile, Diagnostic, nearest};
 
-use crate::error::{Error, Result, counted};
+use crate::error::{Error, Result};
 
 /// The batts of some files, and the diagnostics of the files. Clones share them.
 ///

@@ -20,6 +20,7 @@
 use std::path::{Path, PathBuf};
 
 use batt_arc::Task;
+use batt_arc::text::counted;
 use batt_dsl::Dialect;
 use batt_lang::batt::{is_json_form, to_json_text, write_batt};
 use batt_lang::card::{
@@ -32,7 +33,7 @@ use batt_lang::{
 pub use batt_lang::batt::Form;
 pub use batt_lang::card::{CardError, DifferSet, MergeStats, OpUse, StepUse, structural_hash};
 
-use crate::error::{Error, Result, counted};
+use crate::error::{Error, Result};
 use crate::solvers::Solvers;
 use crate::tasks::Tasks;
 

@@ -142,11 +142,3 @@ impl From<EvolveError> for Error {
         }
     }
 }
-
-/// Returns a count with its noun: `1 task`, `2 tasks`.
-pub(crate) fn counted(n: usize, noun: &str) -> String {
-    match n {
-        1 => format!("1 {noun}"),
-        _ => format!("{n} {noun}s"),
-    }
-}

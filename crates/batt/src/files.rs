@@ -7,8 +7,8 @@ pub use batt_results::{io_hint, io_message, without_numbers};
 use crate::error::Result;
 
 /// Writes a file, or replaces it, atomically. A full disk or a crash leaves the old file unchanged.
-pub fn replace(target: &Path, text: &str) -> Result<()> {
-    Ok(batt_results::replace(target, text)?)
+pub fn replace(target: &Path, content: &(impl AsRef<[u8]> + ?Sized)) -> Result<()> {
+    Ok(batt_results::replace(target, content)?)
 }
 
 /// Refuses a target that is one of the input files, so that a typing error does not destroy an

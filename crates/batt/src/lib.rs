@@ -7,6 +7,7 @@
 //! ```text
 //!   Tasks ──┬── run ─────> RunReport: verdicts, values, errors
 //!   Solvers ┼── Solver::trace ──> the value of every step of one run
+//!           ├── picture ─> SVG and PNG
 //!           ├── card ────> one program, a batt ── Mega ──> MegaSummary, JSON lines or Parquet
 //!           ├── Evolve ──> new solvers ── archive ──┐
 //!           └── Candidates <────────────────────────┘ ──> Submission
@@ -78,8 +79,9 @@
 //! # Ok::<(), batt::Error>(())
 //! ```
 //!
-//! [`Solver::trace`] returns the steps of one run, and [`Solver::explain`] says why a step failed.
-//! `examples/` has a small program for each part.
+//! The module [`picture`] draws tasks, solvers and runs. [`Solver::trace`] returns the steps of one
+//! run, and [`Solver::explain`] says why a step failed. `examples/` has a small program for each
+//! part.
 
 pub mod archive;
 mod batts;
@@ -95,16 +97,19 @@ pub mod kaggle;
 pub mod mega;
 mod merge;
 pub mod ops;
+pub mod picture;
 pub mod profile;
 mod run;
+mod run_file;
 mod solvers;
 pub mod submission;
+mod task_path;
 mod tasks;
 mod trace;
 
 pub use batt_arc::{
     COLOURS, Dataset, DatasetError, DuplicateTask, Grid, GridError, GridTextError, MAX_SIDE, Pair,
-    PairRef, PairRefError, Problem, Score, Skipped, Split, Task, corpus, render,
+    PairRef, PairRefError, Problem, Score, Skipped, Split, Task, corpus, render, text,
 };
 pub use batt_cuda::{Arch, Compiler, Contents, DeviceFacts, KernelFacts, Origin, Survey, Version};
 pub use batt_dsl::{DecodeError, Dialect, Fault, Limits, Literal, OwnedFloat, OwnedValue};
@@ -113,8 +118,9 @@ pub use batt_engine::device::{
 };
 pub use batt_engine::schedule::most_workers;
 pub use batt_engine::{
-    Cancel, FailureRecord, JobResult, ParamRole, RunError, RunLine, RunScope, RunSummary, Shard,
-    ShardError, TracedStep, Values, Verdict, describe, micros, output_grid,
+    Cancel, FailureRecord, JobResult, ParamRole, RunError, RunLine, RunRecord, RunRecordError,
+    RunScope, RunSummary, Shard, ShardError, TracedStep, Values, Verdict, describe, micros,
+    output_grid,
 };
 pub use batt_lang::{
     Batt, BattFile, Diagnostic, DiagnosticCode, DifferScore, LineRange, OnError, Operand, Output,
@@ -133,7 +139,9 @@ pub use error::{Error, Result};
 pub use mega::{Mega, MegaSummary};
 pub use merge::merge_results;
 pub use run::{RunOptions, RunPart, RunReport, RunResult, report_of, run, run_count};
+pub use run_file::{RunFile, WrongRuns};
 pub use solvers::{Solver, Solvers};
+pub use task_path::TaskPath;
 pub use tasks::Tasks;
 pub use trace::RunInput;
 

@@ -7,6 +7,7 @@ use std::io::{self, Write};
 use std::num::NonZeroUsize;
 use std::time::{Duration, Instant};
 
+use batt_arc::text::counted;
 use batt_arc::{Grid, Pair, PairRef, Task};
 use batt_dsl::{Limits, OwnedValue};
 use batt_engine::device::{DeviceOptions, DeviceReport};
@@ -20,7 +21,7 @@ pub use part::RunPart;
 
 use crate::control::Control;
 use crate::devices::{DeviceBug, Devices};
-use crate::error::{Error, Result, counted};
+use crate::error::{Error, Result};
 use crate::solvers::{Solver, Solvers};
 use crate::tasks::Tasks;
 

@@ -76,6 +76,13 @@ impl Solver {
         self.0.source.name()
     }
 
+    /// Returns the text of the function as it is in the file.
+    pub fn text(&self) -> String {
+        let lines = self.program().lines();
+        let lines = (lines.first..=lines.last).map(|line| self.source().line(line));
+        lines.collect::<Vec<_>>().join("\n") + "\n"
+    }
+
     /// Returns the role of each parameter.
     pub fn roles(&self) -> &[ParamRole] {
         &self.0.roles

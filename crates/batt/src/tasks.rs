@@ -4,9 +4,12 @@ use std::ops::Deref;
 use std::path::Path;
 use std::sync::Arc;
 
-use batt_arc::{Dataset, Task, corpus};
+use batt_arc::text::name;
+use batt_arc::{Dataset, Pair, Task, corpus};
+use batt_engine::RunRecord;
 
-use crate::error::Result;
+use crate::error::{Error, Result};
+use crate::task_path::no_pair;
 
 /// A set of tasks. Clones share the data. It dereferences to [`Dataset`].
 ///
@@ -49,6 +52,18 @@ impl Tasks {
     /// ```
     pub fn new(tasks: impl IntoIterator<Item = Task>) -> Result<Tasks> {
         Ok(Dataset::new(tasks.into_iter().collect())?.into())
+    }
+
+    /// Returns the pair of a run that was read from a file.
+    pub fn pair_of(&self, run: &RunRecord) -> Result<&Pair> {
+        let task = self.get(&run.task).ok_or_else(|| {
+            let id = name(&run.task);
+            Error::request(
+                format_args!("the runs are on task {id}, which is not among the tasks"),
+                "name the tasks that the solvers ran on",
+            )
+        })?;
+        task.pair(run.pair).ok_or_else(|| no_pair(task, run.pair))
     }
 
     /// The puzzles that come with the library.

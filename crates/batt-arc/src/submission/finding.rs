@@ -5,7 +5,7 @@ use std::path::PathBuf;
 
 use super::ATTEMPT_KEYS;
 use crate::error::Problem;
-use crate::grid::counted;
+use crate::text::counted;
 
 /// An error in a submission.
 ///

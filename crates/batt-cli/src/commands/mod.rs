@@ -20,4 +20,5 @@ pub mod ops;
 pub mod profile;
 pub mod run;
 pub mod score;
+pub mod show;
 pub mod submit;

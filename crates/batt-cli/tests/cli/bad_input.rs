@@ -266,9 +266,12 @@ fn a_pair_that_is_none() {
     folder.write("s.py", GOOD);
     let eval = |task: &str| folder.batt(&["eval", "s.py", "--task", task]);
     for pair in ["eval:0", "test:last", "test:99999999999999999999", "1"] {
-        eval(&format!("tasks:{pair}"))
-            .error(&format!("'{pair}' is not a pair of tasks"), "tasks:train:0");
+        eval(&format!("tasks:{pair}")).error(
+            &format!("'{pair}' is neither a task nor a pair of tasks"),
+            "tasks:train:0",
+        );
     }
+    eval("tasks:aa12").error("'aa12' is neither a task", "did you mean tasks:aa11?");
     eval("nowhere:test:0").error("cannot read nowhere: No such file", "check the path");
     eval("nowhere:1").error("cannot read nowhere:1: No such file", "check the path");
 }

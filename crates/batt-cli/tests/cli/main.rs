@@ -15,6 +15,7 @@ mod readme;
 mod run;
 mod score;
 mod shard;
+mod show;
 mod submit;
 mod support;
 mod tools;

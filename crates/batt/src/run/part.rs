@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use batt_engine::{RunPlan, RunRecord, RunSummary, Values, Verdict};
+use batt_engine::{RunFields, RunPlan, RunSummary, Values, Verdict};
 use batt_results::{
     Existing, Journal, LineKind, MegaTotals, Opened, ResultSink, ResultsHeader, RunSettings,
     each_line, fingerprint,
@@ -199,7 +199,7 @@ impl<'p> Lines<'p> {
 
     fn read(&mut self, line: &str) -> Option<()> {
         let at = self.totals.runs;
-        let record: RunRecord<'_> = serde_json::from_str(line).ok()?;
+        let record: RunFields<'_> = serde_json::from_str(line).ok()?;
         if at >= self.plan.len() {
             return None;
         }

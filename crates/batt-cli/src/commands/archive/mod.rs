@@ -6,7 +6,6 @@ mod import;
 mod lineage;
 mod ls;
 mod merge;
-mod pictures;
 mod report;
 mod show;
 mod top;

@@ -5,12 +5,12 @@ use std::path::PathBuf;
 
 use anyhow::Result;
 use batt::archive::{Archive, ArchiveEntry, ArchivedSolver};
+use batt::picture::answers_text;
 use batt::{Dataset, Solver, Task};
 use clap::Args;
 use serde_json::json;
 
 use super::find;
-use super::pictures::pictures;
 use super::report::{demos, entry_json, percent, short, solver_json};
 use crate::cli::Exit;
 use crate::error::advised;
@@ -154,7 +154,11 @@ fn draw(
             ));
         }
         writeln!(out, "\n{}", ui.out(STRONG, name(&task.id)))?;
-        write!(out, "{}", pictures(&runnable, task, tests, ui.out_color()))?;
+        write!(
+            out,
+            "{}",
+            answers_text(&runnable, task, tests, ui.out_color())
+        )?;
     }
     if tasks.len() > DRAWN {
         let rest = counted(tasks.len() - DRAWN, "more task");

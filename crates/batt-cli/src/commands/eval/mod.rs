@@ -1,22 +1,22 @@
 //! `batt eval`: runs one solver on one input and shows the run in detail.
 
-mod input;
+pub mod input;
 
 use std::io::Write;
 use std::path::PathBuf;
 
 use anyhow::Result;
+use batt::picture::terminal;
 use batt::render::{self, comparison};
 use batt::{
-    Diagnostic, FailureRecord, Grid, JobResult, OwnedValue, ParamRole, Solver, Solvers, TracedStep,
-    Verdict, describe, micros, nearest,
+    Diagnostic, Dialect, FailureRecord, Grid, JobResult, Limits, OwnedValue, ParamRole, Solver,
+    Solvers, TracedStep, Verdict, describe, micros, nearest,
 };
 use clap::Args;
 use serde_json::{Value as Json, json};
 
 use self::input::Input;
 use crate::cli::{Exit, RunOptions};
-use crate::draw;
 use crate::error::advised;
 use crate::ui::{BAD, DIM, GOOD, STRONG, Ui, escaped, name, say, stdout};
 
@@ -37,7 +37,7 @@ pub struct EvalArgs {
     /// A task, and the pair from which to take the input [default: train:0]
     #[arg(
         long,
-        value_name = "PATH[:train:0]",
+        value_name = "PATH[:ID][:train:0]",
         required_unless_present = "grid",
         conflicts_with = "grid"
     )]
@@ -61,33 +61,11 @@ pub struct EvalArgs {
 
 /// Runs the command.
 pub fn main(args: &EvalArgs, ui: &Ui) -> Result<Exit> {
-    let (path, wanted) = match args.solver.rsplit_once("::") {
-        Some((path, name)) => (path, Some(name)),
-        None => (args.solver.as_str(), None),
-    };
-    let solvers = Solvers::load([path], args.options.dialect())?;
-    let solver = choose(&solvers, wanted, ui)?;
-    let input = match (&args.task, &args.grid) {
-        (Some(task), _) => Input::of_task(task, solver.name(), ui)?,
-        (None, Some(grid)) => Input::of_grid(grid)?,
-        (None, None) => unreachable!("the command line asks for one of them"),
-    };
-    if args.grid.is_some() && solver.roles().contains(&ParamRole::Samples) {
-        ui.note("a grid alone has no demonstrations, so S is empty; --task gives the solver those of a task");
-    }
+    let solver = choose(&args.solver, args.options.dialect(), ui)?;
+    let input = Input::of(args.task.as_deref(), args.grid.as_deref(), &solver, ui)?;
+    let input = input.unwrap_or_else(|| unreachable!("the command line asks for one"));
     let limits = args.options.limits();
-    let result = solver.run_on(&input.run, &limits);
-    let steps = match (args.trace, &result.verdict) {
-        (true, _) | (_, Verdict::Failed(_)) => solver.trace(&input.run, &limits),
-        _ => Vec::new(),
-    };
-    let evaluation = Evaluation {
-        solver,
-        input: &input,
-        result: &result,
-        steps: &steps,
-        trace: args.trace,
-    };
+    let evaluation = Evaluation::new(&solver, &input, &limits, args.trace);
     let mut out = stdout();
     if args.json {
         evaluation.write_json(&mut out)?;
@@ -95,11 +73,16 @@ pub fn main(args: &EvalArgs, ui: &Ui) -> Result<Exit> {
         evaluation.write_text(&mut out, ui)?;
     }
     out.flush()?;
-    Ok(Exit::findings(result.verdict.is_wrong()))
+    Ok(Exit::findings(evaluation.result.verdict.is_wrong()))
 }
 
-/// Returns the named solver, or the only one.
-fn choose<'s>(solvers: &'s Solvers, wanted: Option<&str>, ui: &Ui) -> Result<&'s Solver> {
+/// Loads a solver, given as `FILE::NAME`, or as `FILE` if it is the only one of its file.
+pub fn choose(text: &str, dialect: Option<Dialect>, ui: &Ui) -> Result<Solver> {
+    let (path, wanted) = match text.rsplit_once("::") {
+        Some((path, name)) => (path, Some(name)),
+        None => (text, None),
+    };
+    let solvers = Solvers::load([path], dialect)?;
     let file = &solvers.files()[0];
     let file_name = file.source.name();
     let Some(wanted) = wanted.or_else(|| match file.programs.as_slice() {
@@ -116,7 +99,7 @@ fn choose<'s>(solvers: &'s Solvers, wanted: Option<&str>, ui: &Ui) -> Result<&'s
         ));
     };
     if let Some(solver) = solvers.get(wanted) {
-        return Ok(solver);
+        return Ok(solver.clone());
     }
     if let Some(program) = file.program(wanted) {
         return Err(advised(
@@ -143,16 +126,33 @@ fn choose<'s>(solvers: &'s Solvers, wanted: Option<&str>, ui: &Ui) -> Result<&'s
 }
 
 /// A run with its solver, input and trace.
-struct Evaluation<'a> {
+pub struct Evaluation<'a> {
     solver: &'a Solver,
     input: &'a Input,
-    result: &'a JobResult,
-    steps: &'a [TracedStep],
+    result: JobResult,
+    steps: Vec<TracedStep>,
     trace: bool,
 }
 
-impl Evaluation<'_> {
-    fn write_text(&self, out: &mut impl Write, ui: &Ui) -> Result<()> {
+impl<'a> Evaluation<'a> {
+    /// Runs a solver.
+    pub fn new(solver: &'a Solver, input: &'a Input, limits: &Limits, trace: bool) -> Self {
+        let result = solver.run_on(&input.run, limits);
+        let steps = match (trace, &result.verdict) {
+            (true, _) | (_, Verdict::Failed(_)) => solver.trace(&input.run, limits),
+            _ => Vec::new(),
+        };
+        Evaluation {
+            solver,
+            input,
+            result,
+            steps,
+            trace,
+        }
+    }
+
+    /// Writes the steps, if they are wanted, and the result.
+    pub fn write_text(&self, out: &mut impl Write, ui: &Ui) -> Result<()> {
         if self.trace {
             let at = self
                 .solver
@@ -166,7 +166,7 @@ impl Evaluation<'_> {
                 "{}",
                 render::grid(&self.input.run.grid, ui.out_color())
             )?;
-            for step in self.steps {
+            for step in &self.steps {
                 write_step(out, step, ui)?;
             }
             writeln!(out)?;
@@ -174,7 +174,7 @@ impl Evaluation<'_> {
         if let Verdict::Failed(error) = &self.result.verdict {
             let text = error.explain(self.solver.program(), self.solver.file());
             writeln!(out, "{} {text}", ui.out(BAD, "failed:"))?;
-            if let Some(text) = self.solver.explain(error, self.steps) {
+            if let Some(text) = self.solver.explain(error, &self.steps) {
                 write!(out, "{}", escaped(&text, &['\n', '\t']))?;
             }
             return Ok(());
@@ -193,7 +193,7 @@ impl Evaluation<'_> {
             }
             // A value alone is the requested data, so it is not cut short.
             (Verdict::Unknown | Verdict::Right, ..) => writeln!(out, "{value}")?,
-            _ => write!(out, "{}", draw::value(value, ui.out_color()))?,
+            _ => write!(out, "{}", terminal::value(value, ui.out_color()))?,
         }
         let pair = name(&self.input.name);
         let program = self.solver.program();
@@ -239,7 +239,7 @@ impl Evaluation<'_> {
 fn write_step(out: &mut impl Write, step: &TracedStep, ui: &Ui) -> Result<()> {
     let (what, picture) = match &step.value {
         Some(OwnedValue::Function) => ("a function".to_owned(), String::new()),
-        Some(value) => (describe(value), draw::value(value, ui.out_color())),
+        Some(value) => (describe(value), terminal::value(value, ui.out_color())),
         None => ("a value too large to show".to_owned(), String::new()),
     };
     let place = ui.out(DIM, format_args!("line {}, {what}", step.line));

@@ -1,10 +1,17 @@
-//! Draws values: grids, objects and patches as pictures, other values as Python writes them.
+//! Values as text for a terminal: grids, objects and patches as pictures, other values as Python
+//! writes them. Grids alone and tasks are in [`batt_arc::render`].
 
-use std::fmt::{self, Write};
+use std::fmt::Write;
 
 use anstyle::{RgbColor, Style};
-use batt::render::{Color, PALETTE};
-use batt::{MAX_SIDE, OwnedValue};
+use batt_arc::Grid;
+use batt_arc::render::{self, Color, PALETTE, Panel};
+use batt_arc::text::escaped;
+use batt_dsl::OwnedValue;
+
+use crate::cells::{Cells, parts};
+use crate::run::RunOutcome;
+use crate::words::repr;
 
 /// The most pictures of one container.
 const PICTURES: usize = 12;
@@ -14,46 +21,61 @@ const WIDTH: usize = 100;
 const TEXT: usize = 300;
 
 /// Returns a value as text with pictures. Every line ends in a newline.
+///
+/// ```
+/// use batt_arc::render::Color;
+/// use batt_dsl::OwnedValue;
+/// use batt_picture::terminal;
+///
+/// let grid = OwnedValue::grid([&[0, 1][..], &[2, 3]]);
+/// assert_eq!(terminal::value(&grid, Color::Never), "2x2\n01\n23\n");
+/// ```
 pub fn value(value: &OwnedValue, color: Color) -> String {
-    if let Some(picture) = Picture::of(value) {
+    if let Some(picture) = Cells::of(value).as_ref().and_then(Picture::of) {
         return layout(&[picture], color);
     }
-    if let Some((pictures, rest)) = gallery(value) {
+    if let Some((shown, all)) = parts(value, PICTURES)
+        && let Some(pictures) = shown.iter().map(Picture::of).collect::<Option<Vec<_>>>()
+    {
         let mut out = layout(&pictures, color);
-        if rest > 0 {
-            let _ = writeln!(out, "... and {rest} more");
+        if all > shown.len() {
+            // Writing to a String cannot fail.
+            let _ = writeln!(out, "... and {} more", all - shown.len());
         }
         return out;
     }
-    repr(value) + "\n"
+    repr(value, TEXT) + "\n"
 }
 
-/// Returns a value as Python's `repr` writes it, cut to a few lines.
-pub fn repr(value: &OwnedValue) -> String {
-    let mut out = Limited {
-        text: String::new(),
-        room: TEXT,
-    };
-    // Writing fails once the text is full, so a huge value is never written completely.
-    if write!(out, "{value}").is_err() {
-        out.text.push('…');
+/// Returns a run as text: the input, the expected output, the output of the run, and the cells in
+/// which the two differ. The last line says what is wrong. Every line ends in a newline.
+pub fn run(input: &Grid, outcome: &RunOutcome<'_>, color: Color) -> String {
+    let got = outcome.got();
+    let mut panels = vec![Panel::grid("input", input), Panel::arrow()];
+    panels.push(match outcome.expected {
+        Some(expected) => Panel::grid("expected", expected),
+        None => Panel::note("expected", "?"),
+    });
+    panels.push(match (&got, outcome.error) {
+        (_, Some(_)) => Panel::note("got", "an error"),
+        (Some(got), None) => Panel::grid("got", got),
+        (None, None) => Panel::note("got", "no grid"),
+    });
+    if let (Some(expected), Some(got)) = (outcome.expected, &got)
+        && expected != got
+    {
+        panels.push(Panel::diff(expected, got));
     }
-    out.text
-}
-
-struct Limited {
-    text: String,
-    room: usize,
-}
-
-impl Write for Limited {
-    fn write_str(&mut self, text: &str) -> fmt::Result {
-        for c in text.chars() {
-            self.room = self.room.checked_sub(1).ok_or(fmt::Error)?;
-            self.text.push(c);
-        }
-        Ok(())
+    let mut out = render::layout(&panels, color);
+    if let (Some(other), None) = (outcome.value, &got) {
+        out += &value(other, color);
     }
+    let verdict = outcome.verdict().map(|(text, _)| text);
+    for line in outcome.error.into_iter().chain(verdict.as_deref()) {
+        out += &escaped(line, &[]);
+        out.push('\n');
+    }
+    out
 }
 
 /// A cell of a picture.
@@ -74,47 +96,16 @@ struct Picture {
 }
 
 impl Picture {
-    /// Returns the picture of a grid, an object or a patch; `None` for other values and for
-    /// undrawable sizes.
-    fn of(value: &OwnedValue) -> Option<Picture> {
-        match value {
-            OwnedValue::Tuple(_) => Picture::of_grid(value),
-            OwnedValue::Set(items) => Picture::of_cells(items),
-            _ => None,
-        }
-    }
-
-    fn of_grid(value: &OwnedValue) -> Option<Picture> {
-        let rows = value.as_grid()?;
-        let (height, width) = (rows.len(), rows[0].len());
-        if height > MAX_SIDE || width > MAX_SIDE {
-            return None;
-        }
-        Some(Picture {
-            caption: format!("{height}x{width}"),
-            rows: rows
-                .into_iter()
-                .map(|row| row.into_iter().map(Mark::Color).collect())
-                .collect(),
-        })
-    }
-
-    /// Returns the picture of an object or a patch, in its bounding box.
-    fn of_cells(items: &[OwnedValue]) -> Option<Picture> {
-        let cells: Vec<(i64, i64, Mark)> = items.iter().map(cell).collect::<Option<_>>()?;
-        let (top, bottom) = range(cells.iter().map(|cell| cell.0))?;
-        let (left, right) = range(cells.iter().map(|cell| cell.1))?;
-        let side = |low: i64, high: i64| {
-            let side = usize::try_from(high.checked_sub(low)?).ok()?;
-            (side < MAX_SIDE).then_some(side + 1)
-        };
-        let (height, width) = (side(top, bottom)?, side(left, right)?);
+    /// Returns the picture of some cells, if they are close together.
+    fn of(cells: &Cells) -> Option<Picture> {
+        let (height, width) = cells.size()?;
         let mut rows = vec![vec![Mark::Absent; width]; height];
-        for (i, j, mark) in cells {
-            rows[(i - top) as usize][(j - left) as usize] = mark;
+        for &(i, j, color) in &cells.cells {
+            let (i, j) = cells.bounds.position(i, j)?;
+            rows[i][j] = color.map_or(Mark::Place, Mark::Color);
         }
         Some(Picture {
-            caption: format!("{height}x{width} at ({top}, {left})"),
+            caption: cells.caption(),
             rows,
         })
     }
@@ -159,39 +150,6 @@ fn paint(out: &mut String, mark: Mark) {
             write!(out, "{style}  {style:#}")
         }
     };
-}
-
-/// Returns a cell `(colour, (i, j))` or a location `(i, j)`.
-fn cell(value: &OwnedValue) -> Option<(i64, i64, Mark)> {
-    use OwnedValue::{Int, Tuple};
-    let Tuple(items) = value else { return None };
-    match items.as_slice() {
-        [Int(i), Int(j)] => Some((*i, *j, Mark::Place)),
-        [Int(c @ 0..=9), Tuple(at)] => match at.as_slice() {
-            [Int(i), Int(j)] => Some((*i, *j, Mark::Color(*c as u8))),
-            _ => None,
-        },
-        _ => None,
-    }
-}
-
-fn range(numbers: impl Iterator<Item = i64> + Clone) -> Option<(i64, i64)> {
-    Some((numbers.clone().min()?, numbers.max()?))
-}
-
-/// Returns the pictures of a container that contains only pictures, and the number of pictures for
-/// which there is no room.
-fn gallery(value: &OwnedValue) -> Option<(Vec<Picture>, usize)> {
-    let (OwnedValue::Tuple(items) | OwnedValue::Set(items)) = value else {
-        return None;
-    };
-    if items.is_empty() {
-        return None;
-    }
-    let shown = items.iter().take(PICTURES).map(Picture::of);
-    let shown: Vec<Picture> = shown.collect::<Option<_>>()?;
-    let rest = items.len() - shown.len();
-    Some((shown, rest))
 }
 
 /// Places pictures side by side under their captions, in as many rows as needed.

@@ -1,4 +1,7 @@
-//! Reading the lines of runs, to continue an interrupted run and to merge its parts.
+//! The fields of the lines of runs, to continue an interrupted run and to merge its parts.
+//!
+//! Values are decoded only if the verdict needs them. [`RunRecord`](crate::RunRecord) is a line with
+//! its value.
 
 use std::borrow::Cow;
 
@@ -10,9 +13,9 @@ use serde_json::value::RawValue;
 use crate::evaluate::Verdict;
 use crate::interpret::RunError;
 
-/// A parsed line that [`RunLine`](crate::RunLine) wrote.
+/// The fields of a line that [`RunLine`](crate::RunLine) wrote. They borrow from the line.
 #[derive(Debug, Deserialize)]
-pub struct RunRecord<'a> {
+pub struct RunFields<'a> {
     /// The name of the solver.
     #[serde(borrow)]
     pub solver: Cow<'a, str>,
@@ -42,7 +45,7 @@ pub struct RunFault<'a> {
     pub kind: Cow<'a, str>,
 }
 
-impl RunRecord<'_> {
+impl RunFields<'_> {
     /// Returns whether the run gave the expected grid.
     pub fn is_right(&self) -> bool {
         self.ok == Some(true)
@@ -61,44 +64,11 @@ impl RunRecord<'_> {
             (None, None) => Some(Verdict::Unknown),
             (Some(false), Some(expected)) => {
                 let value = serde_json::from_str(self.value?.get()).ok()?;
-                Some(wrong(&OwnedValue::from_json(&value).ok()?, expected))
+                let value = OwnedValue::from_json(&value).ok()?;
+                Some(Verdict::of_value(&value, expected))
             }
             _ => None,
         }
-    }
-}
-
-/// Returns how a wrong value differs, as [`judge`](crate::judge) does.
-fn wrong(value: &OwnedValue, expected: &Grid) -> Verdict {
-    let Some(rows) = cells(value) else {
-        return Verdict::NotAGrid;
-    };
-    let (height, width) = (rows.len(), rows[0].len());
-    if (height, width) != (expected.height(), expected.width()) {
-        return Verdict::WrongShape(height, width);
-    }
-    let pairs = rows.iter().flatten().zip(expected.cells());
-    Verdict::WrongCells(pairs.filter(|(a, b)| a != b).count())
-}
-
-/// Returns a rectangle of plain integers 0 to 255.
-fn cells(value: &OwnedValue) -> Option<Vec<Vec<u8>>> {
-    let row = |row: &OwnedValue| match row {
-        OwnedValue::Tuple(row) => row.iter().map(cell).collect::<Option<Vec<u8>>>(),
-        _ => None,
-    };
-    let OwnedValue::Tuple(rows) = value else {
-        return None;
-    };
-    let rows = rows.iter().map(row).collect::<Option<Vec<Vec<u8>>>>()?;
-    let width = rows.first().filter(|row| !row.is_empty())?.len();
-    rows.iter().all(|row| row.len() == width).then_some(rows)
-}
-
-fn cell(value: &OwnedValue) -> Option<u8> {
-    match value {
-        OwnedValue::Int(n) => u8::try_from(*n).ok(),
-        _ => None,
     }
 }
 
@@ -111,7 +81,7 @@ mod tests {
     use super::*;
     use crate::compile::Compiled;
     use crate::evaluate::{EvalOptions, Job, run_job};
-    use crate::outcome::RunLine;
+    use crate::run_line::RunLine;
     use crate::sample::Sample;
 
     /// Programs with every kind of result, on a pair with and without a known output.
@@ -163,7 +133,7 @@ mod tests {
                 RunLine::new(program, &task.id, pair, verdict, value, result.time)
                     .write(&mut line)
                     .unwrap();
-                let record: RunRecord<'_> = serde_json::from_slice(&line).unwrap();
+                let record: RunFields<'_> = serde_json::from_slice(&line).unwrap();
                 let same = match (record.verdict(expected), result.verdict) {
                     (Some(Verdict::Failed(a)), Verdict::Failed(b)) => a.fault == b.fault,
                     (found, verdict) => found.as_ref() == Some(&verdict),

@@ -1,13 +1,29 @@
-//! Draws the work of a solver on the pairs of a task.
+//! Pictures of runs as text for a terminal.
 
-use batt::render::{Color, Panel, layout};
-use batt::{Grid, JobResult, Limits, Pair, PairRef, RunInput, Solver, Split, Task, Verdict};
+use batt_arc::render::{Color, Panel, layout};
+use batt_arc::{Grid, Pair, PairRef, Split, Task};
+use batt_dsl::Limits;
+use batt_engine::{JobResult, RunRecord, Verdict};
+use batt_picture::terminal;
 
-use crate::draw;
+use super::outcome_of;
+use crate::error::Result;
+use crate::solvers::Solver;
+use crate::tasks::Tasks;
+use crate::trace::RunInput;
 
-/// Draws each demonstration: input, expected output, the solver's output, and the cells that are
-/// wrong. With `tests` the tests too, without their expected outputs.
-pub fn pictures(solver: &Solver, task: &Task, tests: bool, color: Color) -> String {
+/// Draws a run that was read from a file, without a title. Fails if its task or pair is not among
+/// the tasks.
+pub fn record_text(record: &RunRecord, tasks: &Tasks, color: Color) -> Result<String> {
+    let pair = tasks.pair_of(record)?;
+    let outcome = outcome_of(record, pair);
+    Ok(terminal::run(&pair.input, &outcome, color))
+}
+
+/// Runs a solver on the demonstrations of a task and draws each: the input, the expected output, the
+/// solver's output, and the cells that are wrong. With `tests` the tests too, without their
+/// expected outputs.
+pub fn answers_text(solver: &Solver, task: &Task, tests: bool, color: Color) -> String {
     let mut out = String::new();
     let split = if tests {
         task.pair_count()
@@ -56,7 +72,7 @@ fn picture(
             panels.push(Panel::note("solver", "no grid"));
             below = match (&result.verdict, &result.value) {
                 (Verdict::Failed(error), _) => error.explain(solver.program(), "solver") + "\n",
-                (_, Some(value)) => draw::value(value, color),
+                (_, Some(value)) => terminal::value(value, color),
                 (_, None) => String::new(),
             };
         }
