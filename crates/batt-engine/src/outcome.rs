@@ -65,16 +65,17 @@ impl Verdict {
     /// Compares a value outside a run with the expected grid, as [`judge`](crate::judge) does
     /// inside.
     pub fn of_value(value: &OwnedValue, expected: &Grid) -> Verdict {
-        let Some(rows) = rectangle(value) else {
+        let Some((rows, has_bools)) = rectangle(value) else {
             return Verdict::NotAGrid;
         };
         let (height, width) = (rows.len(), rows[0].len());
-        if (height, width) != (expected.height(), expected.width()) {
-            return Verdict::WrongShape(height, width);
-        }
+        let same_shape = (height, width) == (expected.height(), expected.width());
         let pairs = rows.iter().flatten().zip(expected.cells());
         match pairs.filter(|(a, b)| a != b).count() {
-            0 => Verdict::Right,
+            0 if same_shape => Verdict::Right,
+            // Only a right grid may hold bools.
+            _ if has_bools => Verdict::NotAGrid,
+            _ if !same_shape => Verdict::WrongShape(height, width),
             wrong => Verdict::WrongCells(wrong),
         }
     }
@@ -118,27 +119,31 @@ impl JobResult {
 /// Returns a value as a grid, if it is one of a size that ARC allows. As in a comparison with the
 /// expected output, `True` is 1.
 pub fn output_grid(value: &OwnedValue) -> Option<Grid> {
-    Grid::from_rows(&rectangle(value)?).ok()
+    Grid::from_rows(&rectangle(value)?.0).ok()
 }
 
 /// Returns the rows of a rectangle of small numbers of any size.
-fn rectangle(value: &OwnedValue) -> Option<Vec<Vec<u8>>> {
+fn rectangle(value: &OwnedValue) -> Option<(Vec<Vec<u8>>, bool)> {
     let OwnedValue::Tuple(rows) = value else {
         return None;
     };
-    let cell = |value: &OwnedValue| match value {
+    let mut has_bools = false;
+    let mut cell = |value: &OwnedValue| match value {
         OwnedValue::Int(n) => u8::try_from(*n).ok(),
-        OwnedValue::Bool(b) => Some(u8::from(*b)),
+        OwnedValue::Bool(b) => {
+            has_bools = true;
+            Some(u8::from(*b))
+        }
         _ => None,
     };
     let row = |value: &OwnedValue| match value {
-        OwnedValue::Tuple(cells) => cells.iter().map(cell).collect::<Option<Vec<u8>>>(),
+        OwnedValue::Tuple(cells) => cells.iter().map(&mut cell).collect::<Option<Vec<u8>>>(),
         _ => None,
     };
     let rows: Vec<Vec<u8>> = rows.iter().map(row).collect::<Option<_>>()?;
     let width = rows.first()?.len();
     let is_rectangle = width > 0 && rows.iter().all(|row| row.len() == width);
-    is_rectangle.then_some(rows)
+    is_rectangle.then_some((rows, has_bools))
 }
 
 /// Describes a value by its kind and size, in a few words.
