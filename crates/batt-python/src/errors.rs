@@ -67,10 +67,7 @@ pub fn fault(py: Python<'_>, failure: &FailureRecord, message: &str) -> PyErr {
         let class = of_module(py, "fault")?.call1((failure.kind,))?;
         class.call((message,), Some(&fields))
     })();
-    made.map_or_else(
-        |error: PyErr| error,
-        PyErr::from_value,
-    )
+    made.map_or_else(|error: PyErr| error, PyErr::from_value)
 }
 
 /// Turns errors of the library into exceptions.

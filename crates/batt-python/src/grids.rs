@@ -145,11 +145,15 @@ pub fn extract(data: &Bound<'_, PyAny>) -> PyResult<batt::Grid> {
     };
     let rows: Vec<Vec<i64>> = listed.extract().map_err(|_| {
         let kind = data.get_type();
-        let what = kind.name().map_or("a value".to_owned(), |name| name.to_string());
+        let what = kind
+            .name()
+            .map_or("a value".to_owned(), |name| name.to_string());
         bad_grid(py, &format_args!("{what} is not a grid"))
     })?;
     let row = |row: Vec<i64>| -> Option<Vec<u8>> {
-        row.into_iter().map(|cell| u8::try_from(cell).ok()).collect()
+        row.into_iter()
+            .map(|cell| u8::try_from(cell).ok())
+            .collect()
     };
     let rows: Option<Vec<Vec<u8>>> = rows.into_iter().map(row).collect();
     let rows = rows.ok_or_else(|| bad_grid(py, &"a colour is not 0 to 9"))?;

@@ -7,10 +7,19 @@
 //!               └─ batt (Rust)
 //! ```
 
+mod archive;
+mod card;
+mod devices;
 mod door;
 mod errors;
+mod evolve;
 mod grids;
+mod json;
+mod mega;
+mod run;
 mod solvers;
+mod submission;
+mod table;
 mod tasks;
 mod values;
 
@@ -29,32 +38,53 @@ fn index(index: &Bound<'_, PyAny>, length: usize, what: &str) -> PyResult<Index>
     if let Ok(slice) = index.cast::<PySlice>() {
         let range = slice.indices(length as isize)?;
         let at = |k: usize| (range.start + k as isize * range.step) as usize;
-        return Ok(Index::Many((0..range.slicelength as usize).map(at).collect()));
+        return Ok(Index::Many(
+            (0..range.slicelength as usize).map(at).collect(),
+        ));
     }
     let Ok(number) = index.extract::<isize>() else {
         return Err(PyTypeError::new_err(format!(
             "a {what} is found by name, number or slice"
         )));
     };
-    let at = if number < 0 { number + length as isize } else { number };
+    let at = if number < 0 {
+        number + length as isize
+    } else {
+        number
+    };
     match usize::try_from(at).ok().filter(|&at| at < length) {
         Some(at) => Ok(Index::One(at)),
-        None => Err(PyIndexError::new_err(format!("{what} {number} of {length}"))),
+        None => Err(PyIndexError::new_err(format!(
+            "{what} {number} of {length}"
+        ))),
     }
 }
 
 #[pymodule]
 mod _native {
     #[pymodule_export]
+    use crate::archive::{PyArchive, PyArchiveEntry};
+    #[pymodule_export]
+    use crate::card::{PyBatt, card};
+    #[pymodule_export]
+    use crate::devices::devices;
+    #[pymodule_export]
+    use crate::evolve::{PyEvolution, PyEvolveEvent, evolve};
+    #[pymodule_export]
     use crate::grids::PyGrid;
     #[pymodule_export]
-    use crate::solvers::{
-        PyDiagnostic, PyLimits, PySolver, PySolvers, PyTrace, PyTraceStep,
-    };
+    use crate::mega::{PyMegaResults, mega};
+    #[pymodule_export]
+    use crate::run::{PyResult1, PyResults, run};
+    #[pymodule_export]
+    use crate::solvers::{PyDiagnostic, PyLimits, PySolver, PySolvers, PyTrace, PyTraceStep};
+    #[pymodule_export]
+    use crate::submission::{PySubmission, score, submit};
     #[pymodule_export]
     use crate::tasks::{PyTask, PyTasks};
     #[pymodule_export]
     use crate::values::ReturnedFunction;
+
     #[pymodule_export]
     const VERSION: &str = env!("CARGO_PKG_VERSION");
 }

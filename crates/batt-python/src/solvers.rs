@@ -49,9 +49,17 @@ impl PyLimits {
         &self,
         py: Python<'py>,
     ) -> (Bound<'py, PyAny>, (u64, usize, usize, Option<f64>)) {
-        let Limits { steps, size, memory, time } = self.0;
+        let Limits {
+            steps,
+            size,
+            memory,
+            time,
+        } = self.0;
         let time = time.map(|time| time.as_secs_f64());
-        (py.get_type::<PyLimits>().into_any(), (steps, size, memory, time))
+        (
+            py.get_type::<PyLimits>().into_any(),
+            (steps, size, memory, time),
+        )
     }
 
     #[getter]
@@ -75,7 +83,12 @@ impl PyLimits {
     }
 
     fn __repr__(&self) -> String {
-        let Limits { steps, size, memory, time } = self.0;
+        let Limits {
+            steps,
+            size,
+            memory,
+            time,
+        } = self.0;
         let time = time.map_or("None".to_owned(), |time| time.as_secs_f64().to_string());
         format!("Limits(steps={steps}, size={size}, memory={memory}, time={time})")
     }
@@ -160,7 +173,10 @@ fn found<'d>(diagnostics: impl IntoIterator<Item = &'d Diagnostic>) -> Vec<PyDia
 
 /// The exception for solvers that cannot be loaded.
 fn not_loaded(py: Python<'_>, message: &str, diagnostics: Vec<PyDiagnostic>) -> PyErr {
-    let listed: Vec<String> = diagnostics.iter().map(|found| found.0.to_string()).collect();
+    let listed: Vec<String> = diagnostics
+        .iter()
+        .map(|found| found.0.to_string())
+        .collect();
     let text = match listed.is_empty() {
         true => message.to_owned(),
         false => format!("{message}\n{}", listed.join("\n")),
@@ -216,7 +232,15 @@ impl PySolver {
         let parse = py.get_type::<PySolver>().getattr("parse")?;
         let (name, source) = (self.0.name().to_owned(), self.0.source());
         let dialect = self.0.program().dialect().name();
-        Ok((parse, (source.text().to_owned(), name, dialect, source.name().to_owned())))
+        Ok((
+            parse,
+            (
+                source.text().to_owned(),
+                name,
+                dialect,
+                source.name().to_owned(),
+            ),
+        ))
     }
 
     #[getter]
@@ -317,7 +341,13 @@ impl PySolver {
             }
             _ => None,
         };
-        Ok(PyTrace { solver: self.0.clone(), input, steps, value: result.value, error })
+        Ok(PyTrace {
+            solver: self.0.clone(),
+            input,
+            steps,
+            value: result.value,
+            error,
+        })
     }
 
     /// Returns the findings about this solver.
@@ -343,7 +373,11 @@ impl PySolver {
 
     fn __repr__(&self) -> String {
         let steps = self.0.program().steps().len();
-        format!("<Solver {} | {steps} steps | {}>", self.0.name(), self.dialect())
+        format!(
+            "<Solver {} | {steps} steps | {}>",
+            self.0.name(),
+            self.dialect()
+        )
     }
 }
 
@@ -364,7 +398,11 @@ impl PySolver {
             (Verdict::Failed(error), _) => {
                 let program = self.0.program();
                 let message = error.explain(program, self.0.file());
-                Err(errors::fault(py, &FailureRecord::new(&error, program), &message))
+                Err(errors::fault(
+                    py,
+                    &FailureRecord::new(&error, program),
+                    &message,
+                ))
             }
             (_, Some(value)) => Ok(value),
             (_, None) => Err(errors::bug("a run without a value")),
@@ -382,7 +420,11 @@ fn input(grid: &Bound<'_, PyAny>, demos: Option<&Bound<'_, PyAny>>) -> PyResult<
         };
         if input.demos.iter().any(|pair: &Pair| pair.output.is_none()) {
             let message = "a demonstration has no output";
-            return Err(errors::request(grid.py(), message, "leave out pairs without one"));
+            return Err(errors::request(
+                grid.py(),
+                message,
+                "leave out pairs without one",
+            ));
         }
     }
     Ok(input)
@@ -401,14 +443,21 @@ fn only(py: Python<'_>, solvers: &Solvers, name: Option<&str>, file: &str) -> Py
         Some(name) => solvers.get(name).ok_or_else(|| {
             let near = batt::nearest(name, names());
             let near = near.map_or(String::new(), |near| format!("; did you mean '{near}'?"));
-            not_loaded(py, &format!("{file} has no solver '{name}'{near}"), errors())
+            not_loaded(
+                py,
+                &format!("{file} has no solver '{name}'{near}"),
+                errors(),
+            )
         }),
         None => match solvers.len() {
             1 => Ok(solvers.iter().next().expect("there is one")),
             0 => Err(not_loaded(py, &format!("{file} has no solver"), errors())),
             count => Err(not_loaded(
                 py,
-                &format!("{file} has {count} solvers; name one, such as '{}'", solvers.iter().next().expect("there are some").name()),
+                &format!(
+                    "{file} has {count} solvers; name one, such as '{}'",
+                    solvers.iter().next().expect("there are some").name()
+                ),
                 Vec::new(),
             )),
         },
@@ -437,12 +486,7 @@ impl PySolvers {
 
     #[staticmethod]
     #[pyo3(signature = (text, file="<text>", dialect=None))]
-    fn parse(
-        py: Python<'_>,
-        text: &str,
-        file: &str,
-        dialect: Option<&str>,
-    ) -> PyResult<PySolvers> {
+    fn parse(py: Python<'_>, text: &str, file: &str, dialect: Option<&str>) -> PyResult<PySolvers> {
         let dialect = crate::solvers::dialect(py, dialect)?;
         Ok(PySolvers(parse_text(text, file, dialect)))
     }
@@ -459,14 +503,22 @@ impl PySolvers {
             let dialect = crate::solvers::dialect(py, Some(dialect))?;
             Ok(SolverFile::parse_in(text, name, dialect))
         });
-        Ok(PySolvers(Solvers::from_files(files.collect::<PyResult<Vec<_>>>()?)))
+        Ok(PySolvers(Solvers::from_files(
+            files.collect::<PyResult<Vec<_>>>()?,
+        )))
     }
 
-    fn __reduce__<'py>(&self, py: Python<'py>) -> PyResult<(Bound<'py, PyAny>, Bound<'py, PyTuple>)> {
+    fn __reduce__<'py>(
+        &self,
+        py: Python<'py>,
+    ) -> PyResult<(Bound<'py, PyAny>, Bound<'py, PyTuple>)> {
         if self.0.files().is_empty() {
             let solvers: Vec<PySolver> = self.0.iter().cloned().map(PySolver).collect();
             let listed = PyList::new(py, solvers)?;
-            return Ok((py.get_type::<PySolvers>().into_any(), PyTuple::new(py, [listed])?));
+            return Ok((
+                py.get_type::<PySolvers>().into_any(),
+                PyTuple::new(py, [listed])?,
+            ));
         }
         let files = self.0.files().iter().map(|file| {
             let (text, name) = (file.source.text().to_owned(), file.source.name().to_owned());
@@ -478,7 +530,10 @@ impl PySolvers {
 
     #[getter]
     fn names(&self) -> Vec<String> {
-        self.0.iter().map(|solver| solver.name().to_owned()).collect()
+        self.0
+            .iter()
+            .map(|solver| solver.name().to_owned())
+            .collect()
     }
 
     /// The reasons why functions could not be loaded, and warnings about the files.
@@ -576,7 +631,11 @@ pub fn extract(data: &Bound<'_, PyAny>) -> PyResult<Solvers> {
         (_, true) => Ok(listed.into_iter().collect()),
         (false, false) => {
             let message = "solvers and paths are mixed";
-            Err(errors::request(py, message, "load the files first with Solvers.load"))
+            Err(errors::request(
+                py,
+                message,
+                "load the files first with Solvers.load",
+            ))
         }
     }
 }
@@ -659,8 +718,16 @@ impl PyTrace {
     }
 
     fn __repr__(&self) -> String {
-        let failed = if self.error.is_some() { " | failed" } else { "" };
-        format!("<Trace {} | {} steps{failed}>", self.solver.name(), self.steps.len())
+        let failed = if self.error.is_some() {
+            " | failed"
+        } else {
+            ""
+        };
+        format!(
+            "<Trace {} | {} steps{failed}>",
+            self.solver.name(),
+            self.steps.len()
+        )
     }
 }
 
@@ -694,4 +761,3 @@ impl PyTraceStep {
         format!("<TraceStep {} = {} | {value}>", self.0.name, self.0.call)
     }
 }
-

@@ -110,7 +110,9 @@ impl PyTask {
     }
 
     fn __repr__(&self) -> String {
-        let Task { id, train, test, .. } = &*self.0;
+        let Task {
+            id, train, test, ..
+        } = &*self.0;
         format!("<Task {id} | {} train | {} test>", train.len(), test.len())
     }
 }
@@ -186,7 +188,9 @@ impl PyTasks {
     }
 
     fn task_of(&self, function: &str) -> Option<PyTask> {
-        self.0.task_of(function).map(|task| PyTask(Arc::new(task.clone())))
+        self.0
+            .task_of(function)
+            .map(|task| PyTask(Arc::new(task.clone())))
     }
 
     fn __len__(&self) -> usize {
@@ -229,7 +233,11 @@ impl PyTasks {
     }
 
     fn __repr__(&self) -> String {
-        format!("<Tasks | {} tasks | {} pairs>", self.0.len(), self.0.pair_count())
+        format!(
+            "<Tasks | {} tasks | {} pairs>",
+            self.0.len(),
+            self.0.pair_count()
+        )
     }
 }
 
@@ -263,7 +271,9 @@ fn arrays<'py>(py: Python<'py>, pairs: &[Pair]) -> PyResult<Bound<'py, PyList>> 
     let listed = PyList::empty(py);
     for pair in pairs {
         let output = pair.output.as_ref();
-        let output = output.map(|output| grids::to_array(py, output)).transpose()?;
+        let output = output
+            .map(|output| grids::to_array(py, output))
+            .transpose()?;
         listed.append((grids::to_array(py, &pair.input)?, output))?;
     }
     Ok(listed)
@@ -286,7 +296,12 @@ fn to_text<'t>(tasks: impl IntoIterator<Item = &'t Task>) -> String {
 
 /// Reads what [`to_text`] wrote.
 fn from_text(text: &str) -> batt::Result<Tasks> {
-    type Stored = (String, Option<String>, Option<String>, Vec<(bool, String, Option<String>)>);
+    type Stored = (
+        String,
+        Option<String>,
+        Option<String>,
+        Vec<(bool, String, Option<String>)>,
+    );
     let bad = || batt::Error::Request {
         message: "the pickled tasks are damaged".to_owned(),
         hint: "load the tasks again".to_owned(),
@@ -294,7 +309,13 @@ fn from_text(text: &str) -> batt::Result<Tasks> {
     let stored: Vec<Stored> = serde_json::from_str(text).map_err(|_| bad())?;
     let mut tasks = Vec::new();
     for (id, name, description, pairs) in stored {
-        let mut task = Task { id, name, description, train: Vec::new(), test: Vec::new() };
+        let mut task = Task {
+            id,
+            name,
+            description,
+            train: Vec::new(),
+            test: Vec::new(),
+        };
         for (is_test, input, output) in pairs {
             let grid = |text: &str| text.parse::<batt::Grid>().map_err(|_| bad());
             let pair = Pair {

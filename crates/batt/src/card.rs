@@ -252,18 +252,37 @@ pub struct MergedBatt {
 impl MergedBatt {
     /// Returns the Python text.
     pub fn text(&self) -> String {
-        write_batt(&self.batt, self.form)
+        text(&self.batt, self.form)
     }
 
-    /// Writes the Python text to a file and the JSON form beside it. Both are complete before
-    /// either replaces an old file.
+    /// Writes the Python text to a file and the JSON form beside it, as [`save`] does.
     pub fn save(&self, path: impl AsRef<Path>) -> Result<()> {
-        let path = path.as_ref();
-        let text = batt_results::stage(path, &self.text())?;
-        let json = batt_results::stage(&json_beside(path), &to_json_text(&self.batt))?;
-        text.put()?;
-        Ok(json.put()?)
+        save(&self.batt, self.form, path)
     }
+}
+
+/// Returns the form in which the steps of a batt are written: guarded if they fall back to
+/// defaults.
+pub fn form_of(batt: &Batt) -> Form {
+    match batt.on_error {
+        OnError::Defaults => Form::Guarded,
+        OnError::Poison => Form::Plain,
+    }
+}
+
+/// Returns the Python text of a batt.
+pub fn text(batt: &Batt, form: Form) -> String {
+    write_batt(batt, form)
+}
+
+/// Writes the Python text of a batt to a file and the JSON form beside it. Both are complete before
+/// either replaces an old file.
+pub fn save(batt: &Batt, form: Form, path: impl AsRef<Path>) -> Result<()> {
+    let path = path.as_ref();
+    let text = batt_results::stage(path, &text(batt, form))?;
+    let json = batt_results::stage(&json_beside(path), &to_json_text(batt))?;
+    text.put()?;
+    Ok(json.put()?)
 }
 
 /// Returns the path of the JSON form of a batt file. Loading looks for it there.

@@ -112,8 +112,8 @@ pub use batt_engine::device::{
 };
 pub use batt_engine::schedule::most_workers;
 pub use batt_engine::{
-    Cancel, FailureRecord, JobResult, ParamRole, RunError, RunScope, RunSummary, TracedStep,
-    Values, Verdict, describe, micros, output_grid,
+    Cancel, FailureRecord, JobResult, ParamRole, RunError, RunLine, RunScope, RunSummary,
+    TracedStep, Values, Verdict, describe, micros, output_grid,
 };
 pub use batt_lang::{
     Batt, BattFile, Diagnostic, DiagnosticCode, DifferScore, LineRange, OnError, Operand, Output,

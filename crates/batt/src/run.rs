@@ -77,6 +77,16 @@ impl RunResult {
         &self.tasks.tasks()[self.task]
     }
 
+    /// Returns the position of the solver among those that run.
+    pub fn solver_index(&self) -> usize {
+        self.solver
+    }
+
+    /// Returns the position of the task in the dataset.
+    pub fn task_index(&self) -> usize {
+        self.task
+    }
+
     /// Returns the pair: the input and, if it is known, the expected output.
     pub fn input(&self) -> Option<&Pair> {
         self.task().pair(self.pair)

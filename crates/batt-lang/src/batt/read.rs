@@ -49,17 +49,24 @@ pub struct BattFile {
 impl From<Batt> for BattFile {
     /// Wraps a batt that did not come from a file. The text of the result is empty.
     fn from(batt: Batt) -> BattFile {
+        let name = batt.program.name().to_owned();
+        BattFile::named(batt, &name)
+    }
+}
+
+impl BattFile {
+    /// Wraps a batt that did not come from a file, under a name of its own in results. The text of
+    /// the result is empty.
+    pub fn named(batt: Batt, name: &str) -> BattFile {
         BattFile {
-            source: SourceFile::new(batt.program.name(), "".into()),
+            source: SourceFile::new(name, "".into()),
             dialect: batt.dialect(),
             detected: None,
             batts: vec![batt],
             diagnostics: Vec::new(),
         }
     }
-}
 
-impl BattFile {
     /// Reads a file from disk: `.json` is the JSON form, anything else Python text.
     ///
     /// Python text may have its JSON form beside it, under the same name. If the JSON describes the

@@ -1,9 +1,11 @@
 //! An evolution on a thread of its own, as an iterator of its events.
 
 use std::fmt;
-use std::sync::mpsc::{self, Receiver};
+use std::sync::mpsc::{self, Receiver, RecvTimeoutError};
 use std::sync::{Mutex, PoisonError};
+use std::task::Poll;
 use std::thread::{self, JoinHandle};
+use std::time::Duration;
 
 use batt_evolve::{EvolveEvent, EvolveReport};
 
@@ -69,6 +71,20 @@ impl EvolveRun {
     /// Asks the evolution to end. It saves what it has found.
     pub fn cancel(&self) {
         self.control.token().cancel();
+    }
+
+    /// Waits for the next event, but not longer than `wait`: [`Poll::Pending`] if none came. A caller
+    /// that has to look at something else now and then goes through the events in this way.
+    pub fn poll(&mut self, wait: Duration) -> Poll<Option<EvolveEvent>> {
+        let Some(events) = &mut self.events else {
+            return Poll::Ready(None);
+        };
+        let events = events.get_mut().unwrap_or_else(PoisonError::into_inner);
+        match events.recv_timeout(wait) {
+            Ok(event) => Poll::Ready(Some(event)),
+            Err(RecvTimeoutError::Timeout) => Poll::Pending,
+            Err(RecvTimeoutError::Disconnected) => Poll::Ready(None),
+        }
     }
 
     /// Passes over the events that are left and returns the report.
@@ -143,7 +159,14 @@ mod tests {
         let expected = expected.run(&Control::new(), |event| heard.push(kinds(&event)));
         let expected = expected.unwrap();
         let mut run = evolve().generations(3).start(&Control::new()).unwrap();
-        let events: Vec<String> = run.by_ref().map(|event| kinds(&event)).collect();
+        let mut events = Vec::new();
+        loop {
+            match run.poll(Duration::from_millis(5)) {
+                Poll::Ready(Some(event)) => events.push(kinds(&event)),
+                Poll::Ready(None) => break,
+                Poll::Pending => {}
+            }
+        }
         assert_eq!(events, heard);
         let report = run.finish().unwrap();
         assert_eq!(report.stop, StopReason::Generations);
