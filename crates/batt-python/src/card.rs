@@ -48,9 +48,12 @@ pub fn card(
 ) -> PyResult<PyBatt> {
     let solvers = solvers::extract(solvers)?;
     let tasks = tasks.map(tasks::extract).transpose()?;
-    let (merged, left_out) = door::work(py, Request::default(), |_| {
+    let merged = door::work(py, Request::default(), |control| {
         let mut donors = DonorPool::new(&solvers, tasks.as_ref())?.pick(None, count, seed)?;
-        donors.add_mutants(mutants, seed);
+        donors.add_mutants(mutants, seed, control);
+        if control.is_cancelled() {
+            return Ok(None);
+        }
         let differs = match differs {
             true => DifferSet::built_in(donors.dialect()),
             false => DifferSet {
@@ -58,8 +61,9 @@ pub fn card(
                 ..DifferSet::built_in(donors.dialect())
             },
         };
-        Ok((donors.merge(&differs, None)?, donors.left_out))
+        Ok(Some((donors.merge(&differs, None)?, donors.left_out)))
     })?;
+    let (merged, left_out) = merged.ok_or_else(|| errors::bug("an exception is lost"))?;
     let stats = &merged.stats;
     let stats = json!({
         "solvers": stats.solvers,

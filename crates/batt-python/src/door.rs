@@ -37,6 +37,7 @@ pub struct Request<'py> {
 
 /// Runs work on a thread of its own, without the GIL, until it ends. An exception from a signal
 /// handler or from the progress function cancels the work; it is raised when the work has ended.
+/// The last progress is always reported.
 pub fn work<T: Send>(
     py: Python<'_>,
     request: Request<'_>,
@@ -102,7 +103,10 @@ pub fn work<T: Send>(
             .or_raise(py)
     });
     match raised {
-        Some(error) => Err(error),
-        None => result,
+        Some(error) => return Err(error),
+        // The work may have ended between two looks, or before the first one.
+        None if result.is_ok() => tick()?,
+        None => {}
     }
+    result
 }

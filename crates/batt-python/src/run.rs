@@ -114,6 +114,7 @@ pub fn run(
         },
         verify,
     };
+    let told = progress.clone();
     let request = Request { progress, time };
     let (rows, report, notes) = door::work(py, request, |control| {
         let runs = batt::run_count(&solvers, &tasks, options.scope);
@@ -132,6 +133,10 @@ pub fn run(
         let report = batt::run(&solvers, &tasks, &options, &mut devices, control, &mut keep)?;
         Ok((rows, report, devices.notes().to_vec()))
     })?;
+    if let Some(progress) = told {
+        // The engine reports only now and then.
+        progress.call1((rows.len(), report.planned))?;
+    }
     let mut summary = report.to_json();
     let solved = report.summary.solved();
     let solved = solved.map(|at| tasks.tasks()[at].id.as_str());
