@@ -7,7 +7,7 @@ use anyhow::Result;
 use batt::{Solver, Solvers, Tasks};
 use batt_arc::{Dataset, Pair};
 use batt_dsl::Dialect;
-use batt_engine::{Compiled, Sample};
+use batt_engine::{Cancel, Compiled, Sample};
 use batt_evolve::Mutant;
 use batt_lang::card::{CardDonor, CardMerged, CardOptions, differs, merge, select};
 use batt_lang::{Batt, OnError, Program};
@@ -126,7 +126,7 @@ pub fn donors<'p>(
 /// Makes mutants of donors of one dialect.
 pub fn mutants(donors: &[CardDonor<'_>], count: usize, seed: u64) -> Vec<Mutant> {
     let programs: Vec<&Program> = donors.iter().map(|donor| donor.program).collect();
-    batt_evolve::mutants(&programs, count, seed)
+    batt_evolve::mutants(&programs, count, seed, &Cancel::new())
 }
 
 /// Adds mutants to their donors.

@@ -141,6 +141,12 @@ impl RunSummary {
         (tasks().filter(|task| task.solved).count(), tasks().count())
     }
 
+    /// Returns the positions of the solved tasks.
+    pub fn solved(&self) -> impl Iterator<Item = usize> {
+        let tasks = self.tasks.iter().enumerate();
+        tasks.filter_map(|(at, task)| task.as_ref().filter(|task| task.solved).map(|_| at))
+    }
+
     /// Returns the number of pairs that some solver got right and of all pairs with a known output.
     pub fn pairs(&self) -> (usize, usize) {
         let tasks = self.tasks.iter().flatten();

@@ -1,5 +1,6 @@
 //! Mutants: solvers changed at random, without a task that would select good changes.
 
+use batt_engine::Cancel;
 use batt_lang::Program;
 use batt_lang::graph::Ref;
 use rustc_hash::FxHashSet;
@@ -38,8 +39,8 @@ const COLOURS: [u8; 10] = [0, 1, 2, 3, 4, 5, 6, 7, 8, 9];
 ///
 /// There may be fewer mutants than `count`: an ill-typed parent has none, nor does a parent of
 /// another dialect than the first one, and short parents have few. The same programs and the same
-/// seed give the same mutants.
-pub fn mutants(programs: &[&Program], count: usize, seed: u64) -> Vec<Mutant> {
+/// seed give the same mutants. After a cancellation there are those so far.
+pub fn mutants(programs: &[&Program], count: usize, seed: u64, cancel: &Cancel) -> Vec<Mutant> {
     let Some(first) = programs.first() else {
         return Vec::new();
     };
@@ -85,7 +86,7 @@ pub fn mutants(programs: &[&Program], count: usize, seed: u64) -> Vec<Mutant> {
     let sums = weights().sums();
     let mut mutants = Vec::new();
     for &(parent, root) in parents.iter().cycle().take(count.saturating_mul(TRIES)) {
-        if mutants.len() == count {
+        if mutants.len() == count || cancel.is_cancelled() {
             break;
         }
         breeder.largest = LARGEST.max(breeder.size(root) + GROWTH);
@@ -127,7 +128,12 @@ mod tests {
     }
 
     fn of(programs: &[Program], count: usize, seed: u64) -> Vec<Mutant> {
-        mutants(&programs.iter().collect::<Vec<_>>(), count, seed)
+        mutants(
+            &programs.iter().collect::<Vec<_>>(),
+            count,
+            seed,
+            &Cancel::new(),
+        )
     }
 
     #[test]

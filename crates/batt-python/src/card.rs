@@ -9,11 +9,21 @@ use serde_json::{Value as Json, json};
 
 use crate::door::{self, Request};
 use crate::errors::{self, IntoPython};
-use crate::json;
-use crate::solvers::{self, PySolver};
-use crate::tasks::PyTasks;
+use crate::findings::{not_loaded, warn_of};
+use crate::solver::{PySolver, split_name};
+use crate::values::Pickled;
+use crate::{json, numbers, solvers, tasks};
 
-/// Many solvers merged into one program.
+/// Many solvers merged into one program: the result of `batt.card`, or read from a file.
+///
+///     >>> import batt
+///     >>> merged = batt.card("examples/solvers.py", "examples/tasks")
+///     >>> merged
+///     <Batt batt | 4 candidates | 20 scores | 91 steps>
+///     >>> merged.donors
+///     ['a1c0ffee', 'b0a710ad', 'c0de5eed', 'd00d1e55']
+///     >>> merged.extract("a1c0ffee")
+///     <Solver solve_a1c0ffee | 2 steps | arc-dsl>
 #[pyclass(frozen, module = "batt", name = "Batt")]
 pub struct PyBatt {
     pub batt: Batt,
@@ -30,17 +40,20 @@ pub struct PyBatt {
 pub fn card(
     py: Python<'_>,
     solvers: &Bound<'_, PyAny>,
-    tasks: Option<&Bound<'_, PyTasks>>,
-    count: Option<usize>,
-    mutants: usize,
-    seed: u64,
+    tasks: Option<&Bound<'_, PyAny>>,
+    #[pyo3(from_py_with = numbers::whole_or_none)] count: Option<usize>,
+    #[pyo3(from_py_with = numbers::whole)] mutants: usize,
+    #[pyo3(from_py_with = numbers::whole)] seed: u64,
     differs: bool,
 ) -> PyResult<PyBatt> {
     let solvers = solvers::extract(solvers)?;
-    let tasks = tasks.map(|tasks| tasks.get().0.clone());
-    let (merged, left_out) = door::work(py, Request::default(), |_| {
+    let tasks = tasks.map(tasks::extract).transpose()?;
+    let merged = door::work(py, Request::default(), |control| {
         let mut donors = DonorPool::new(&solvers, tasks.as_ref())?.pick(None, count, seed)?;
-        donors.add_mutants(mutants, seed);
+        donors.add_mutants(mutants, seed, control);
+        if control.is_cancelled() {
+            return Ok(None);
+        }
         let differs = match differs {
             true => DifferSet::built_in(donors.dialect()),
             false => DifferSet {
@@ -48,8 +61,9 @@ pub fn card(
                 ..DifferSet::built_in(donors.dialect())
             },
         };
-        Ok((donors.merge(&differs, None)?, donors.left_out))
+        Ok(Some((donors.merge(&differs, None)?, donors.left_out)))
     })?;
+    let (merged, left_out) = merged.ok_or_else(|| errors::bug("an exception is lost"))?;
     let stats = &merged.stats;
     let stats = json!({
         "solvers": stats.solvers,
@@ -69,34 +83,47 @@ pub fn card(
 
 #[pymethods]
 impl PyBatt {
-    /// Loads the only batt of a file, or one that is named as `FILE::NAME`.
+    /// Loads the only batt of a file; of several, the path names one with `::name` at its end.
     #[staticmethod]
-    fn load(py: Python<'_>, path: &str) -> PyResult<PyBatt> {
-        let (path, name) = match path.split_once("::") {
-            Some((path, name)) => (path, Some(name)),
-            None => (path, None),
-        };
-        let batts = door::work(py, Request::default(), |_| Batts::load([path], None))?;
-        PyBatt::of(py, &batts, name, path)
+    fn load(py: Python<'_>, path: PathBuf) -> PyResult<PyBatt> {
+        let (path, name) = split_name(path, None);
+        let batts = door::work(py, Request::default(), |_| Batts::load([&path], None))?;
+        PyBatt::of(py, &batts, name.as_deref(), &path.display().to_string())
     }
 
+    /// Reads a text with one batt; `file` stands for the name of the file in messages and results.
+    ///
+    ///     >>> merged = batt.card("examples/solvers.py", "examples/tasks")
+    ///     >>> Batt.parse(merged.source, "again.py")
+    ///     <Batt again.py | 4 candidates | 20 scores | 91 steps>
     #[staticmethod]
     #[pyo3(signature = (text, file="<text>"))]
     fn parse(py: Python<'_>, text: &str, file: &str) -> PyResult<PyBatt> {
-        PyBatt::of(py, &Batts::parse(text, file), None, file)
+        let batts = py.detach(|| Batts::parse(text, file));
+        PyBatt::of(py, &batts, None, file)
     }
 
-    fn __reduce__<'py>(&self, py: Python<'py>) -> PyResult<(Bound<'py, PyAny>, (String, String))> {
-        let parse = py.get_type::<PyBatt>().getattr("parse")?;
-        Ok((parse, (self.source(), self.name.clone())))
+    /// Restores a pickled batt.
+    #[staticmethod]
+    fn _restore(py: Python<'_>, text: &str, name: &str, stats: &str) -> PyResult<PyBatt> {
+        let mut batt = PyBatt::parse(py, text, name)?;
+        batt.stats = serde_json::from_str(stats).unwrap_or_default();
+        Ok(batt)
     }
 
+    fn __reduce__<'py>(&self, py: Python<'py>) -> PyResult<Pickled<'py, (String, String, String)>> {
+        let restore = py.get_type::<PyBatt>().getattr("_restore")?;
+        let parts = (self.source(), self.name.clone(), self.stats.to_string());
+        Ok((restore, parts))
+    }
+
+    /// Its name in results: the name of its file, or `batt`.
     #[getter]
     fn name(&self) -> &str {
         &self.name
     }
 
-    /// The Python text.
+    /// The Python text. The original library runs it, too.
     #[getter]
     fn source(&self) -> String {
         merging::text(&self.batt, self.form)
@@ -119,12 +146,15 @@ impl PyBatt {
     }
 
     /// The counts of the merge; `None` for a batt from a file.
+    ///
+    ///     >>> batt.card("examples/solvers.py", "examples/tasks").stats["steps_before"]
+    ///     134
     #[getter]
     fn stats<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
         json::to_python(py, &self.stats)
     }
 
-    /// Writes the Python text, and the JSON form beside it.
+    /// Writes the Python text to a file, and the JSON form beside it.
     fn save(&self, py: Python<'_>, path: PathBuf) -> PyResult<()> {
         merging::check_target(&path, []).or_raise(py)?;
         door::work(py, Request::default(), |_| {
@@ -132,13 +162,14 @@ impl PyBatt {
         })
     }
 
-    /// Cuts out the solver of a donor, or the solver that computes a step.
+    /// Cuts out the solver of a donor, or the solver that computes a step. `name` is the name of its
+    /// function.
     #[pyo3(signature = (donor=None, *, step=None, name=None))]
     fn extract(
         &self,
         py: Python<'_>,
         donor: Option<&str>,
-        step: Option<u32>,
+        #[pyo3(from_py_with = numbers::whole_or_none)] step: Option<u32>,
         name: Option<&str>,
     ) -> PyResult<PySolver> {
         let cut = match (donor, step) {
@@ -173,13 +204,10 @@ impl PyBatt {
 
 impl PyBatt {
     fn of(py: Python<'_>, batts: &Batts, name: Option<&str>, file: &str) -> PyResult<PyBatt> {
-        let errors: Vec<String> = batts
-            .diagnostics()
-            .filter(|found| found.is_error())
-            .map(ToString::to_string)
-            .collect();
-        if batts.is_empty() && !errors.is_empty() {
-            return Err(errors::exception(py, "SolverError", &errors.join("\n"), ""));
+        let errors = || batts.diagnostics().filter(|found| found.is_error());
+        if batts.is_empty() && errors().next().is_some() {
+            let message = format!("{file} has no batt");
+            return Err(not_loaded(py, &message, "", file, errors()));
         }
         let batt = match name {
             Some(name) => batts.get(name),
@@ -195,30 +223,60 @@ impl PyBatt {
     }
 }
 
-/// Reads batts: one, a sequence of them, or the path of a file.
+/// Reads batts: one, several, or paths of files.
 pub fn extract(data: &Bound<'_, PyAny>) -> PyResult<Batts> {
+    const HINT: &str = "pass a Batt, several of them, or paths of batt files";
     let py = data.py();
     if let Ok(path) = data.extract::<PathBuf>() {
-        return door::work(py, Request::default(), |_| Batts::load([&path], None));
+        return load(py, &[path]);
     }
     let file = |batt: &PyBatt| BattFile::named(batt.batt.clone(), &batt.name);
     if let Ok(batt) = data.cast::<PyBatt>() {
         return Ok(Batts::from_files(vec![file(batt.get())]));
     }
-    let mut files = Vec::new();
-    for item in data.try_iter()? {
+    let (mut files, mut paths) = (Vec::new(), Vec::new());
+    let items = data.try_iter();
+    for item in items.map_err(|_| errors::wrong_kind(data, "batts", HINT))? {
         let item = item?;
-        let Ok(batt) = item.cast::<PyBatt>() else {
-            let message = format!("{} is not a batt", item.repr()?);
-            return Err(errors::request(
-                py,
-                &message,
-                "pass Batt objects or the path of a file",
-            ));
-        };
-        files.push(file(batt.get()));
+        if let Ok(batt) = item.cast::<PyBatt>() {
+            files.push(file(batt.get()));
+        } else if let Ok(path) = item.extract::<PathBuf>() {
+            paths.push(path);
+        } else {
+            return Err(errors::wrong_kind(&item, "a batt", HINT));
+        }
     }
-    Ok(Batts::from_files(files))
+    match (files.is_empty(), paths.is_empty()) {
+        (true, true) => Err(errors::request(py, "there is no batt to run", HINT)),
+        (true, false) => load(py, &paths),
+        (false, true) => Ok(Batts::from_files(files)),
+        (false, false) => {
+            let message = "batts and paths are mixed";
+            let hint = "load the files first with Batt.load";
+            Err(errors::request(py, message, hint))
+        }
+    }
+}
+
+/// Loads batt files, and warns if batts were left out. No batt at all is an error.
+fn load(py: Python<'_>, paths: &[PathBuf]) -> PyResult<Batts> {
+    let batts = door::work(py, Request::default(), |_| Batts::load(paths, None))?;
+    let file = paths
+        .first()
+        .map_or(String::new(), |path| path.display().to_string());
+    if batts.is_empty() {
+        let errors = batts.diagnostics().filter(|found| found.is_error());
+        let hint = "batt.card makes a batt of solvers";
+        return Err(not_loaded(
+            py,
+            &format!("{file} has no batt"),
+            hint,
+            &file,
+            errors,
+        ));
+    }
+    warn_of(py, batts.diagnostics())?;
+    Ok(batts)
 }
 
 /// Reads batts into a list of them, for other machines.

@@ -31,23 +31,13 @@ const STACK: usize = 32 << 20;
 pub struct Request<'py> {
     /// A function that is called with the number of finished items and the number of all items.
     pub progress: Option<Bound<'py, PyAny>>,
-    /// The number of seconds after which the work ends.
-    pub time: Option<f64>,
-}
-
-/// Returns a duration from seconds, or an exception for a number that is none.
-pub fn seconds(py: Python<'_>, seconds: f64) -> PyResult<Duration> {
-    Duration::try_from_secs_f64(seconds).map_err(|_| {
-        errors::request(
-            py,
-            &format!("{seconds} is not a time in seconds"),
-            "write a number of seconds that is not negative",
-        )
-    })
+    /// The time after which the work ends.
+    pub time: Option<Duration>,
 }
 
 /// Runs work on a thread of its own, without the GIL, until it ends. An exception from a signal
 /// handler or from the progress function cancels the work; it is raised when the work has ended.
+/// The last progress is always reported.
 pub fn work<T: Send>(
     py: Python<'_>,
     request: Request<'_>,
@@ -55,7 +45,7 @@ pub fn work<T: Send>(
 ) -> PyResult<T> {
     let mut control = Control::new();
     if let Some(time) = request.time {
-        control = control.deadline_in(seconds(py, time)?);
+        control = control.deadline_in(time);
     }
     let at = Arc::new((AtomicUsize::new(0), AtomicUsize::new(0)));
     if request.progress.is_some() {
@@ -113,7 +103,10 @@ pub fn work<T: Send>(
             .or_raise(py)
     });
     match raised {
-        Some(error) => Err(error),
-        None => result,
+        Some(error) => return Err(error),
+        // The work may have ended between two looks, or before the first one.
+        None if result.is_ok() => tick()?,
+        None => {}
     }
+    result
 }

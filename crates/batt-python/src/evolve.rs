@@ -8,18 +8,17 @@ use std::time::Duration;
 
 use batt::evolve::{
     BestSolver, Change, Evolve, EvolveEvent, EvolveOptions, EvolveProgress, EvolveReport,
-    EvolveRun, HoldOut, TestAnswer,
+    EvolveRun, HoldOut, StopReason, TestAnswer,
 };
 use batt::{Control, Solver, Task};
 use pyo3::prelude::*;
 use serde_json::{Value as Json, json};
 
 use crate::archive::of_score;
-use crate::door;
 use crate::errors::{self, IntoPython};
-use crate::solvers::{self, PySolver};
-use crate::tasks::PyTasks;
-use crate::{devices, json};
+use crate::solver::PySolver;
+use crate::values::Pickled;
+use crate::{devices, json, numbers, solvers, stored, tasks};
 
 /// The time between two looks at signals while there is no event.
 const PAUSE: Duration = Duration::from_millis(50);
@@ -34,13 +33,28 @@ pub struct PyEvolution {
 
 enum State {
     /// Not begun: the first event begins it.
-    Ready(Box<Evolve>, Option<f64>),
+    Ready(Box<Evolve>, Option<Duration>),
     Running(Box<EvolveRun>),
     Ended(Json),
     Failed,
 }
 
-/// An event of an evolution.
+/// An event of an evolution: `kind` says what happened, `facts` has the details by name.
+///
+///     started       tasks, held_out, seed_solvers, seed, dialect, resumed
+///     generation    the counts so far: generation, tasks, solved, offspring, runs, saved
+///     improved      a better `solver` of `task`: change, score, hash, origin, source, saved
+///     note          something worth knowing: text
+///     save-delayed  the archive cannot be written at the moment: text
+///
+/// `change` is `simpler`, `closer` or `solved`. `saved` says whether the archive has the solver;
+/// it is `None` without an archive.
+///
+///     >>> import batt
+///     >>> for event in batt.evolve(batt.Tasks.embedded()[:2], generations=1, offspring=50):
+///     ...     if event.kind == "started":
+///     ...         print(event.facts["tasks"])
+///     2
 #[pyclass(frozen, module = "batt", name = "EvolveEvent")]
 pub struct PyEvolveEvent {
     kind: &'static str,
@@ -63,19 +77,19 @@ pub struct PyEvolveEvent {
 )]
 pub fn evolve(
     py: Python<'_>,
-    tasks: &Bound<'_, PyTasks>,
+    tasks: &Bound<'_, PyAny>,
     solvers: Option<&Bound<'_, PyAny>>,
     archive: Option<PathBuf>,
-    time: Option<f64>,
-    generations: Option<u64>,
-    only: Option<Vec<String>>,
-    hold_out: usize,
-    seed: Option<u64>,
-    islands: Option<usize>,
-    population: Option<usize>,
-    offspring: Option<usize>,
+    #[pyo3(from_py_with = numbers::seconds_or_none)] time: Option<Duration>,
+    #[pyo3(from_py_with = numbers::whole_or_none)] generations: Option<u64>,
+    #[pyo3(from_py_with = tasks::ids_or_none)] only: Option<Vec<String>>,
+    #[pyo3(from_py_with = numbers::whole)] hold_out: usize,
+    #[pyo3(from_py_with = numbers::whole_or_none)] seed: Option<u64>,
+    #[pyo3(from_py_with = numbers::whole_or_none)] islands: Option<usize>,
+    #[pyo3(from_py_with = numbers::whole_or_none)] population: Option<usize>,
+    #[pyo3(from_py_with = numbers::whole_or_none)] offspring: Option<usize>,
     device: &str,
-    jobs: Option<usize>,
+    #[pyo3(from_py_with = numbers::whole_or_none)] jobs: Option<usize>,
     resume: bool,
     report_tests: bool,
 ) -> PyResult<PyEvolution> {
@@ -86,9 +100,6 @@ pub fn evolve(
             errors::request(py, &message, "leave it out for the default")
         }),
     };
-    if let Some(time) = time {
-        door::seconds(py, time)?;
-    }
     let default = EvolveOptions::default();
     let options = EvolveOptions {
         tasks: only.unwrap_or_default(),
@@ -105,7 +116,7 @@ pub fn evolve(
         threads: devices::threads(py, jobs)?,
         ..default
     };
-    let mut evolve = Evolve::new(&tasks.get().0)
+    let mut evolve = Evolve::new(&tasks::extract(tasks)?)
         .options(options)
         .device(devices::choice(py, device)?);
     if let Some(solvers) = solvers {
@@ -126,7 +137,7 @@ impl PyEvolution {
     fn __next__(&self, py: Python<'_>) -> PyResult<Option<PyEvolveEvent>> {
         loop {
             // Another thread may hold the lock while it waits.
-            let next = py.detach(|| self.poll());
+            let next = errors::guarded(py, || self.poll())?;
             match next.or_raise(py)? {
                 Poll::Ready(Some(event)) => return Ok(Some(self.event(event))),
                 Poll::Ready(None) => {
@@ -145,8 +156,8 @@ impl PyEvolution {
         }
     }
 
-    /// Ends the evolution. What it has found is saved; the iterator ends after the events that are
-    /// on their way.
+    /// Ends the search. What it has found is saved; the iterator ends after the events that are on
+    /// their way.
     fn cancel(&self, py: Python<'_>) {
         py.detach(|| {
             if let State::Running(run) = &*self.lock() {
@@ -215,7 +226,7 @@ impl PyEvolution {
                 unreachable!("the state was looked at");
             };
             let control = match time {
-                Some(time) => Control::new().deadline_in(Duration::from_secs_f64(time)),
+                Some(time) => Control::new().deadline_in(time),
                 None => Control::new(),
             };
             *state = State::Running(Box::new(evolve.start(&control)?));
@@ -228,7 +239,7 @@ impl PyEvolution {
 
     /// Waits for the end and keeps the report.
     fn finish(&self, py: Python<'_>) -> PyResult<()> {
-        let ended = py.detach(|| {
+        let ended = errors::guarded(py, || {
             let mut state = self.lock();
             match std::mem::replace(&mut *state, State::Failed) {
                 State::Running(run) => run.finish().map(|report| {
@@ -239,7 +250,7 @@ impl PyEvolution {
                     Ok(())
                 }
             }
-        });
+        })?;
         ended.or_raise(py)
     }
 
@@ -332,7 +343,13 @@ fn of_report(report: &EvolveReport) -> Json {
     });
     let mut json = of_progress(progress);
     json["best"] = best.collect();
-    json["stop"] = json!(format!("{:?}", report.stop).to_lowercase());
+    json["stop"] = json!(match report.stop {
+        StopReason::Done => "done",
+        StopReason::Generations => "generations",
+        StopReason::Deadline => "deadline",
+        StopReason::Cancelled => "cancelled",
+        StopReason::SaveFailed => "save-failed",
+    });
     json["seconds"] = json!(progress.tally.time.as_secs_f64());
     json["archive"] = json!(progress.archive);
     json["save_error"] = json!(report.save_error.as_ref().map(ToString::to_string));
@@ -340,8 +357,52 @@ fn of_report(report: &EvolveReport) -> Json {
     json
 }
 
+/// The kinds of events.
+const KINDS: [&str; 6] = [
+    "started",
+    "generation",
+    "improved",
+    "note",
+    "save-delayed",
+    "other",
+];
+
 #[pymethods]
 impl PyEvolveEvent {
+    /// Restores a pickled event.
+    #[staticmethod]
+    fn _restore(
+        py: Python<'_>,
+        kind: &str,
+        task: Option<String>,
+        solver: Option<&PySolver>,
+        facts: &str,
+    ) -> PyResult<PyEvolveEvent> {
+        let kind = KINDS.into_iter().find(|known| *known == kind);
+        Ok(PyEvolveEvent {
+            kind: kind.ok_or_else(|| stored::damaged(py))?,
+            task,
+            solver: solver.map(|solver| solver.0.clone()),
+            facts: serde_json::from_str(facts).map_err(|_| stored::damaged(py))?,
+        })
+    }
+
+    #[allow(
+        clippy::type_complexity,
+        reason = "the arguments are those of _restore"
+    )]
+    fn __reduce__<'py>(
+        &self,
+        py: Python<'py>,
+    ) -> PyResult<Pickled<'py, (&'static str, Option<String>, Option<PySolver>, String)>> {
+        let restore = py.get_type::<PyEvolveEvent>().getattr("_restore")?;
+        let facts = self.facts.to_string();
+        Ok((
+            restore,
+            (self.kind, self.task.clone(), self.solver(), facts),
+        ))
+    }
+
     /// `started`, `generation`, `improved`, `note` or `save-delayed`.
     #[getter]
     fn kind(&self) -> &'static str {

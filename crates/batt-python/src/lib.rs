@@ -13,25 +13,33 @@ mod devices;
 mod door;
 mod errors;
 mod evolve;
+mod findings;
 mod grids;
+mod hints;
+mod items;
 mod json;
+mod limits;
 mod mega;
-mod rows;
+mod numbers;
+mod parts;
+mod pictures;
 mod run;
+mod show;
+mod solver;
 mod solvers;
+mod stored;
 mod submission;
 mod table;
 mod tasks;
+mod trace;
 mod values;
 
 use std::ffi::OsString;
 
-use pyo3::exceptions::{PyIndexError, PyTypeError};
 use pyo3::prelude::*;
-use pyo3::types::PySlice;
 
-/// Allocates for the library. The command ends with a message where memory runs out, and evolution
-/// allocates much on all cores.
+/// Serves the Rust code of the package. Evolution allocates much on all cores, and where memory runs
+/// out, the process ends with a message.
 #[global_allocator]
 static ALLOCATOR: batt_cli::Allocator = batt_cli::Allocator;
 
@@ -41,39 +49,6 @@ fn command(py: Python<'_>, args: Vec<OsString>) -> u8 {
     py.detach(|| batt_cli::run(args))
 }
 
-/// The positions that an index selects.
-enum Index {
-    One(usize),
-    Many(Vec<usize>),
-}
-
-/// Resolves a number or a slice; `what` names the items.
-fn index(index: &Bound<'_, PyAny>, length: usize, what: &str) -> PyResult<Index> {
-    if let Ok(slice) = index.cast::<PySlice>() {
-        let range = slice.indices(length as isize)?;
-        let at = |k: usize| (range.start + k as isize * range.step) as usize;
-        return Ok(Index::Many(
-            (0..range.slicelength as usize).map(at).collect(),
-        ));
-    }
-    let Ok(number) = index.extract::<isize>() else {
-        return Err(PyTypeError::new_err(format!(
-            "a {what} is found by name, number or slice"
-        )));
-    };
-    let at = if number < 0 {
-        number + length as isize
-    } else {
-        number
-    };
-    match usize::try_from(at).ok().filter(|&at| at < length) {
-        Some(at) => Ok(Index::One(at)),
-        None => Err(PyIndexError::new_err(format!(
-            "{what} {number} of {length}"
-        ))),
-    }
-}
-
 #[pymodule]
 mod _native {
     #[pymodule_export]
@@ -81,26 +56,37 @@ mod _native {
     #[pymodule_export]
     use crate::card::{_batts, PyBatt, card};
     #[pymodule_export]
+    use crate::command;
+    #[pymodule_export]
     use crate::devices::devices;
     #[pymodule_export]
     use crate::evolve::{PyEvolution, PyEvolveEvent, evolve};
     #[pymodule_export]
+    use crate::findings::PyDiagnostic;
+    #[pymodule_export]
     use crate::grids::PyGrid;
     #[pymodule_export]
-    use crate::mega::{PyMegaResults, mega, merge_results};
+    use crate::limits::PyLimits;
+    #[pymodule_export]
+    use crate::mega::{PyMegaResult, PyMegaResults, mega};
+    #[pymodule_export]
+    use crate::parts::{_rows, _together, merge_results};
+    #[pymodule_export]
+    use crate::pictures::{PyPicture, picture};
     #[pymodule_export]
     use crate::run::{PyResult1, PyResults, run};
     #[pymodule_export]
-    use crate::solvers::{PyDiagnostic, PyLimits, PySolver, PySolvers, PyTrace, PyTraceStep};
+    use crate::solver::PySolver;
+    #[pymodule_export]
+    use crate::solvers::PySolvers;
     #[pymodule_export]
     use crate::submission::{PySubmission, score, submit};
     #[pymodule_export]
     use crate::tasks::{PyTask, PyTasks};
     #[pymodule_export]
-    use crate::values::ReturnedFunction;
-
+    use crate::trace::{PyTrace, PyTraceStep};
     #[pymodule_export]
-    use crate::command;
+    use crate::values::ReturnedFunction;
 
     #[pymodule_export]
     const VERSION: &str = env!("CARGO_PKG_VERSION");

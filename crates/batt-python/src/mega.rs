@@ -2,27 +2,54 @@
 
 use std::path::PathBuf;
 use std::sync::mpsc;
+use std::time::Duration;
 
 use batt::mega::{Detail, Existing};
 use batt::{Mega, MegaSummary};
 use pyo3::prelude::*;
-use pyo3::types::{PyCapsule, PyDict};
+use pyo3::types::{PyCapsule, PyDict, PyList};
 use serde_json::{Value as Json, json};
 
 use crate::door::{self, Request};
-use crate::solvers::PyLimits;
-use crate::table::{Column, Table};
-use crate::tasks::PyTasks;
-use crate::{card, devices, errors, json, run, solvers};
+use crate::items::{self, Index, Items};
+use crate::limits::PyLimits;
+use crate::table::{self, Column, Table};
+use crate::values::Pickled;
+use crate::{card, devices, errors, json, numbers, parts, stored, tasks};
 
-/// The results of a mega-batch.
-#[pyclass(frozen, module = "batt", name = "MegaResults")]
+/// The results of `batt.mega`: one `MegaResult` for each batt and pair.
+///
+/// If an earlier run of the same file was resumed, `summary()` counts all of its runs; the rows are
+/// those of now, and the file has all.
+///
+///     >>> import batt
+///     >>> tasks = batt.load("examples/tasks")
+///     >>> results = batt.mega(batt.card("examples/solvers.py", tasks), tasks)
+///     >>> results
+///     <MegaResults | 3 of 4 tasks solved | 16 of 16 runs>
+///     >>> results[0]
+///     <MegaResult a1c0ffee train[0] | 1 right>
+///     >>> results.summary()["solved"][0]
+///     {'batt': 'batt', 'donors': ['a1c0ffee'], 'task': 'a1c0ffee'}
+#[pyclass(frozen, module = "batt", name = "MegaResults", sequence)]
 pub struct PyMegaResults {
     summary: Json,
-    table: Table,
+    rows: Vec<Row>,
 }
 
+/// The result of one batt on one pair.
+///
+///     >>> import batt
+///     >>> tasks = batt.load("examples/tasks")
+///     >>> result = batt.mega(batt.card("examples/solvers.py", tasks), tasks)[0]
+///     >>> result.batt, result.task, result.pair, result.right
+///     ('batt', 'a1c0ffee', 'train[0]', ['a1c0ffee'])
+#[pyclass(frozen, eq, module = "batt", name = "MegaResult")]
+#[derive(Clone, PartialEq)]
+pub struct PyMegaResult(Row);
+
 /// The result of one batt on one sample.
+#[derive(Clone, PartialEq)]
 struct Row {
     batt: String,
     task: String,
@@ -44,25 +71,35 @@ struct Row {
 pub fn mega(
     py: Python<'_>,
     batts: &Bound<'_, PyAny>,
-    tasks: &Bound<'_, PyTasks>,
+    tasks: &Bound<'_, PyAny>,
     output: Option<PathBuf>,
     existing: &str,
     full: bool,
     device: &str,
-    jobs: Option<usize>,
+    #[pyo3(from_py_with = numbers::whole_or_none)] jobs: Option<usize>,
     limits: Option<&Bound<'_, PyLimits>>,
-    verify: f64,
-    time: Option<f64>,
+    #[pyo3(from_py_with = numbers::share)] verify: f64,
+    #[pyo3(from_py_with = numbers::seconds_or_none)] time: Option<Duration>,
     shard: Option<&str>,
     progress: Option<Bound<'_, PyAny>>,
 ) -> PyResult<PyMegaResults> {
-    let batts = card::extract(batts)?;
+    let existing = match existing {
+        "refuse" => Existing::Refuse,
+        "resume" => Existing::Resume,
+        "overwrite" => Existing::Overwrite,
+        other => {
+            let message = format!("no way '{other}' to treat an existing file");
+            let hint = "write refuse, resume or overwrite";
+            return Err(errors::request(py, &message, hint));
+        }
+    };
+    let (batts, tasks) = (card::extract(batts)?, tasks::extract(tasks)?);
     let (sender, rows) = mpsc::channel();
-    let mut mega = Mega::new(&batts, &tasks.get().0)
+    let mut mega = Mega::new(&batts, &tasks)
         .threads(devices::threads(py, jobs)?)
         .device(devices::choice(py, device)?)
         .verify(verify)
-        .shard(run::shard(py, shard)?)
+        .shard(parts::shard(py, shard)?)
         .detail(if full { Detail::Full } else { Detail::Compact })
         .on_result(move |outcome| {
             // The receiver lives as long as the work.
@@ -75,29 +112,15 @@ pub fn mega(
             });
         });
     if let Some(limits) = limits {
-        mega = mega.limits(solvers::limits(Some(limits)));
+        mega = mega.limits(limits.get().0);
     }
     if let Some(path) = &output {
-        let existing = match existing {
-            "refuse" => Existing::Refuse,
-            "resume" => Existing::Resume,
-            "overwrite" => Existing::Overwrite,
-            other => {
-                let message = format!("no way '{other}' to treat an existing file");
-                return Err(errors::request(
-                    py,
-                    &message,
-                    "write refuse, resume or overwrite",
-                ));
-            }
-        };
         mega = mega.write_to(path, existing);
     }
     let summary = door::work(py, Request { progress, time }, |control| mega.run(control))?;
-    let rows: Vec<Row> = rows.try_iter().collect();
     Ok(PyMegaResults {
         summary: to_json(&summary, output),
-        table: table(rows),
+        rows: rows.try_iter().collect(),
     })
 }
 
@@ -124,34 +147,49 @@ fn to_json(summary: &MegaSummary, output: Option<PathBuf>) -> Json {
     })
 }
 
-fn table(rows: Vec<Row>) -> Table {
-    let mut columns: [Vec<Option<String>>; 3] = Default::default();
-    let (mut right, mut us) = (Vec::new(), Vec::new());
-    for row in rows {
-        columns[0].push(Some(row.batt));
-        columns[1].push(Some(row.task));
-        columns[2].push(Some(row.pair));
-        right.push(row.right);
-        us.push(row.us);
-    }
-    let [batt, task, pair] = columns;
-    Table(vec![
-        ("batt", Column::Text(batt)),
-        ("task", Column::Text(task)),
-        ("pair", Column::Text(pair)),
-        ("right", Column::Texts(right)),
-        ("us", Column::Float(us)),
-    ])
-}
-
 #[pymethods]
 impl PyMegaResults {
+    /// Restores pickled results.
+    #[staticmethod]
+    fn _restore(py: Python<'_>, rows: &str, summary: &str) -> PyResult<PyMegaResults> {
+        let rows: Vec<Stored> = serde_json::from_str(rows).map_err(|_| stored::damaged(py))?;
+        Ok(PyMegaResults {
+            summary: serde_json::from_str(summary).map_err(|_| stored::damaged(py))?,
+            rows: rows.into_iter().map(Row::restored).collect(),
+        })
+    }
+
+    fn __reduce__<'py>(&self, py: Python<'py>) -> PyResult<Pickled<'py, (String, String)>> {
+        let restore = py.get_type::<PyMegaResults>().getattr("_restore")?;
+        let rows: Json = self.rows.iter().map(|row| json!(row.stored())).collect();
+        Ok((restore, (rows.to_string(), self.summary.to_string())))
+    }
+
+    /// Returns the counts of all runs, and the tasks that are solved with the donors that solve them.
     fn summary<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
         json::to_python(py, &self.summary)
     }
 
+    /// Returns the results as lists by the name of their column: `batt`, `task`, `pair`, `right`, the
+    /// donors that are right, and `us`, the microseconds of the run.
     fn columns<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
-        self.table.columns(py)
+        py.detach(|| self.table()).columns(py)
+    }
+
+    /// Returns the results as a pandas `DataFrame`, with columns as `columns()` has them. It needs
+    /// pandas, but not pyarrow.
+    fn to_pandas<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
+        py.detach(|| self.table()).to_pandas(py)
+    }
+
+    /// Returns the results as a polars `DataFrame`. It needs polars, but not pyarrow.
+    fn to_polars<'py>(this: &Bound<'py, Self>) -> PyResult<Bound<'py, PyAny>> {
+        table::to_polars(this.as_any())
+    }
+
+    /// Returns the results as a `pyarrow.Table`. It needs pyarrow.
+    fn to_arrow<'py>(this: &Bound<'py, Self>) -> PyResult<Bound<'py, PyAny>> {
+        table::to_arrow(this.as_any())
     }
 
     #[pyo3(signature = (requested_schema=None))]
@@ -162,17 +200,40 @@ impl PyMegaResults {
     ) -> PyResult<Bound<'py, PyCapsule>> {
         // A consumer casts the columns if it wants others.
         let _ = requested_schema;
-        self.table.stream(py)
+        py.detach(|| self.table()).stream(py)
+    }
+
+    fn __iter__(this: Bound<'_, Self>) -> Items {
+        Items::of(this.as_any())
+    }
+
+    fn __getitem__<'py>(
+        &self,
+        py: Python<'py>,
+        index: &Bound<'py, PyAny>,
+    ) -> PyResult<Bound<'py, PyAny>> {
+        let row = |at: usize| PyMegaResult(self.rows[at].clone());
+        match items::index(index, self.rows.len(), "result", None)? {
+            Index::One(at) => Ok(Bound::new(py, row(at))?.into_any()),
+            Index::Many(picked) => {
+                let rows: Vec<PyMegaResult> = picked.into_iter().map(row).collect();
+                Ok(PyList::new(py, rows)?.into_any())
+            }
+        }
     }
 
     fn __len__(&self) -> usize {
-        self.table.len()
+        self.rows.len()
     }
 
     fn __repr__(&self) -> String {
         let count = |key: &str| self.summary[key].as_u64().unwrap_or(0);
+        let resumed = match count("resumed") {
+            0 => String::new(),
+            resumed => format!(" | {resumed} resumed"),
+        };
         format!(
-            "<MegaResults | {} of {} tasks solved | {} of {} runs>",
+            "<MegaResults | {} of {} tasks solved | {} of {} runs{resumed}>",
             count("tasks_solved"),
             count("tasks"),
             count("runs"),
@@ -181,38 +242,101 @@ impl PyMegaResults {
     }
 }
 
-/// Puts the files of all parts of a run together. The file is the one that a run without parts
-/// writes.
-#[pyfunction]
-#[pyo3(signature = (parts, output, *, progress=None))]
-pub fn merge_results<'py>(
-    py: Python<'py>,
-    parts: Vec<PathBuf>,
-    output: PathBuf,
-    progress: Option<Bound<'py, PyAny>>,
-) -> PyResult<Bound<'py, PyAny>> {
-    let request = Request {
-        progress,
-        time: None,
-    };
-    let merged = door::work(py, request, |control| {
-        batt::merge_results(&parts, &output, control)
-    })?;
-    let merged = merged.ok_or_else(|| errors::bug("a merge ended that no exception has ended"))?;
-    let totals = &merged.totals;
-    let solved = totals.solved.iter();
-    let solved =
-        solved.map(|found| json!({"batt": found.batt, "task": found.task, "donors": found.donors}));
-    let summary = json!({
-        "parts": merged.parts,
-        "runs": totals.runs,
-        "tasks": merged.tasks,
-        "tasks_solved": merged.tasks_solved,
-        "right": totals.right,
-        "errors": totals.errors,
-        "solved": solved.collect::<Vec<_>>(),
-        "output": output,
-        "bytes": merged.bytes,
-    });
-    json::to_python(py, &summary)
+impl PyMegaResults {
+    fn table(&self) -> Table {
+        let text = |cell: fn(&Row) -> &String| {
+            Column::Text(
+                self.rows
+                    .iter()
+                    .map(|row| Some(cell(row).clone()))
+                    .collect(),
+            )
+        };
+        let right = self.rows.iter().map(|row| row.right.clone());
+        Table(vec![
+            ("batt", text(|row| &row.batt)),
+            ("task", text(|row| &row.task)),
+            ("pair", text(|row| &row.pair)),
+            ("right", Column::Texts(right.collect())),
+            (
+                "us",
+                Column::Float(self.rows.iter().map(|row| row.us).collect()),
+            ),
+        ])
+    }
+}
+
+/// What a pickle has of a row.
+type Stored = (String, String, String, Vec<String>, f64);
+
+impl Row {
+    fn stored(&self) -> Stored {
+        let row = self.clone();
+        (row.batt, row.task, row.pair, row.right, row.us)
+    }
+
+    fn restored((batt, task, pair, right, us): Stored) -> Row {
+        Row {
+            batt,
+            task,
+            pair,
+            right,
+            us,
+        }
+    }
+}
+
+#[pymethods]
+impl PyMegaResult {
+    /// Restores a pickled result.
+    #[staticmethod]
+    fn _restore(batt: String, task: String, pair: String, right: Vec<String>, us: f64) -> Self {
+        PyMegaResult(Row::restored((batt, task, pair, right, us)))
+    }
+
+    fn __reduce__<'py>(&self, py: Python<'py>) -> PyResult<Pickled<'py, Stored>> {
+        let restore = py.get_type::<PyMegaResult>().getattr("_restore")?;
+        Ok((restore, self.0.stored()))
+    }
+
+    /// The name of the batt.
+    #[getter]
+    fn batt(&self) -> &str {
+        &self.0.batt
+    }
+
+    /// The id of the task.
+    #[getter]
+    fn task(&self) -> &str {
+        &self.0.task
+    }
+
+    /// The name of the pair, such as `train[0]`.
+    #[getter]
+    fn pair(&self) -> &str {
+        &self.0.pair
+    }
+
+    /// The donors whose candidate is the expected output.
+    #[getter]
+    fn right(&self) -> Vec<String> {
+        self.0.right.clone()
+    }
+
+    /// The time that the run took, in microseconds.
+    #[getter]
+    fn us(&self) -> f64 {
+        self.0.us
+    }
+
+    fn __hash__(&self) -> u64 {
+        items::hash_of((&self.0.batt, &self.0.task, &self.0.pair))
+    }
+
+    fn __repr__(&self) -> String {
+        let Row {
+            task, pair, right, ..
+        } = &self.0;
+        format!("<MegaResult {task} {pair} | {} right>", right.len())
+    }
 }

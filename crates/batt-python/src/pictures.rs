@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use batt::picture::{self, Palette, PictureStyle, RunOutcome, Svg, Theme};
+use batt::picture::{self as drawing, Palette, PictureStyle, RunOutcome, Svg, Theme};
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
 
@@ -11,8 +11,9 @@ use crate::door::{self, Request};
 use crate::errors::{self, IntoPython};
 use crate::grids::{self, PyGrid};
 use crate::run::{PyResult1, PyResults};
-use crate::solvers::{PySolver, PyTrace};
+use crate::solver::PySolver;
 use crate::tasks::{PyTask, PyTasks};
+use crate::trace::PyTrace;
 
 /// The number of tasks or failures in one picture. More make a picture that no browser likes.
 const MOST: usize = 24;
@@ -73,7 +74,11 @@ impl PyPicture {
     fn to_png(&self, py: Python<'_>, scale: f32) -> PyResult<Vec<u8>> {
         let made = py.detach(|| self.0.to_png(scale));
         made.map_err(|error| {
-            errors::request(py, &error.to_string(), "choose a smaller scale, or write SVG")
+            errors::request(
+                py,
+                &error.to_string(),
+                "choose a smaller scale, or write SVG",
+            )
         })
     }
 }
@@ -99,31 +104,39 @@ pub fn picture(
         errors::request(py, &format!("no theme '{theme}'"), &names(all))
     })?;
     let default = PictureStyle::default();
-    let style = PictureStyle { palette, theme, cell, width: width.unwrap_or(default.width) };
+    let style = PictureStyle {
+        palette,
+        theme,
+        cell,
+        width: width.unwrap_or(default.width),
+    };
     draw(what, &style).map(PyPicture)
 }
 
 /// Draws a value with the default style, for notebooks.
 pub fn shown(what: &Bound<'_, PyAny>) -> PyResult<String> {
-    let style = PictureStyle { theme: Theme::Auto, ..PictureStyle::default() };
+    let style = PictureStyle {
+        theme: Theme::Auto,
+        ..PictureStyle::default()
+    };
     draw(what, &style).map(String::from)
 }
 
 fn draw(what: &Bound<'_, PyAny>, style: &PictureStyle) -> PyResult<Svg> {
     let py = what.py();
     if let Ok(grid) = what.cast::<PyGrid>() {
-        return Ok(picture::grid(&grid.get().0, style));
+        return Ok(drawing::grid(&grid.get().0, style));
     }
     if let Ok(task) = what.cast::<PyTask>() {
-        return Ok(picture::task(&task.get().0, style));
+        return Ok(drawing::task(&task.get().0, style));
     }
     if let Ok(tasks) = what.cast::<PyTasks>() {
         let tasks = &tasks.get().0;
         let title = format!("{} tasks", tasks.len());
-        return Ok(picture::tasks(&title, tasks.tasks(), MOST, style));
+        return Ok(drawing::tasks(&title, tasks.tasks(), MOST, style));
     }
     if let Ok(solver) = what.cast::<PySolver>() {
-        return Ok(picture::solver(&solver.get().0, style));
+        return Ok(drawing::solver(&solver.get().0, style));
     }
     if let Ok(trace) = what.cast::<PyTrace>() {
         let trace = trace.get();
@@ -134,7 +147,14 @@ fn draw(what: &Bound<'_, PyAny>, style: &PictureStyle) -> PyResult<Svg> {
         };
         let (solver, grid) = (&trace.solver, &trace.input.grid);
         let draw = || {
-            picture::trace(solver.name(), solver.program(), grid, &trace.steps, &outcome, style)
+            drawing::trace(
+                solver.name(),
+                solver.program(),
+                grid,
+                &trace.steps,
+                &outcome,
+                style,
+            )
         };
         return door::work(py, Request::default(), |_| Ok(draw()));
     }
@@ -143,11 +163,11 @@ fn draw(what: &Bound<'_, PyAny>, style: &PictureStyle) -> PyResult<Svg> {
     }
     if let Ok(results) = what.cast::<PyResults>() {
         let (title, pictures) = results.get().pictures(MOST, style);
-        return Ok(picture::gallery(&title, &pictures, style));
+        return Ok(drawing::gallery(&title, &pictures, style));
     }
     if let Ok(entry) = what.cast::<PyArchiveEntry>() {
         let (title, source) = entry.get().title_and_source();
-        return Ok(picture::source(&title, source, 1, style));
+        return Ok(drawing::source(&title, source, 1, style));
     }
-    Ok(picture::grid(&grids::extract(what)?, style))
+    Ok(drawing::grid(&grids::extract(what)?, style))
 }

@@ -3,22 +3,52 @@
 use std::io::Write;
 use std::path::PathBuf;
 use std::sync::Arc;
+use std::time::Duration;
 
+use batt::picture::{self, PictureStyle, RunOutcome, Svg};
 use batt::{
-    Devices, FailureRecord, RunOptions, RunResult, RunScope, Shard, Solvers, Tasks, Values, Verdict,
+    Devices, FailureRecord, OwnedValue, PairRef, RunOptions, RunReport, RunResult, RunScope,
+    Solvers, Tasks, Values, Verdict,
 };
 use pyo3::prelude::*;
-use pyo3::types::{PyBytes, PyCapsule, PyDict, PyList};
+use pyo3::types::{PyCapsule, PyDict, PyList};
 use serde_json::{Value as Json, json};
 
 use crate::door::{self, Request};
-use crate::rows::{self, Row};
-use crate::solvers::{PyLimits, PySolver, PySolvers};
-use crate::table::{Column, Table};
+use crate::items::{self, Index, Items};
+use crate::limits::{self, PyLimits};
+use crate::solver::PySolver;
+use crate::solvers::PySolvers;
+use crate::table::{self, Column, Table};
 use crate::tasks::{PyTask, PyTasks};
-use crate::{devices, errors, grids, json, solvers, values};
+use crate::values::Pickled;
+use crate::{
+    devices, errors, grids, json, numbers, parts, pictures, show, solvers, stored, tasks, values,
+};
 
-/// The results of a run of solvers on tasks.
+/// One run of a solver on a pair.
+pub struct Row {
+    pub solver: u32,
+    pub task: u32,
+    pub pair: PairRef,
+    pub verdict: Verdict,
+    pub value: Option<OwnedValue>,
+    pub time: Duration,
+}
+
+/// The results of `batt.run`: one `Result` for each run, in the order of solvers and pairs.
+///
+/// Results become a table with `to_pandas()`, `to_polars()` or `to_arrow()`, or in any library that
+/// reads the Arrow PyCapsule interface. `columns()` returns plain lists.
+///
+///     >>> import batt
+///     >>> results = batt.run("examples/solvers.py", "examples/tasks")
+///     >>> results
+///     <Results | 3 of 4 tasks solved | 15 of 16 pairs right | 16 runs>
+///     >>> results.failures()
+///     [<Result solve_d00d1e55 test[0] | 2 of 42 cells wrong>]
+///     >>> results.summary()["solved"]
+///     ['a1c0ffee', 'b0a710ad', 'c0de5eed']
 #[pyclass(frozen, module = "batt", name = "Results", sequence)]
 pub struct PyResults(Arc<Parts>);
 
@@ -29,7 +59,14 @@ struct Parts {
     summary: Json,
 }
 
-/// The result of one run.
+/// The result of one run of a solver on a pair.
+///
+///     >>> import batt
+///     >>> result = batt.run("examples/solvers.py", "examples/tasks").failures()[0]
+///     >>> result.solver.name, result.task.id, result.pair, result.reason
+///     ('solve_d00d1e55', 'd00d1e55', 'test[0]', '2 of 42 cells wrong')
+///     >>> (result.output != result.expected).sum()
+///     np.int64(2)
 #[pyclass(frozen, module = "batt", name = "Result")]
 pub struct PyResult1 {
     all: Arc<Parts>,
@@ -49,23 +86,23 @@ pub struct PyResult1 {
 pub fn run(
     py: Python<'_>,
     solvers: &Bound<'_, PyAny>,
-    tasks: &Bound<'_, PyTasks>,
+    tasks: &Bound<'_, PyAny>,
     all_pairs: bool,
     device: &str,
-    jobs: Option<usize>,
+    #[pyo3(from_py_with = numbers::whole_or_none)] jobs: Option<usize>,
     limits: Option<&Bound<'_, PyLimits>>,
     values: &str,
-    verify: f64,
-    time: Option<f64>,
+    #[pyo3(from_py_with = numbers::share)] verify: f64,
+    #[pyo3(from_py_with = numbers::seconds_or_none)] time: Option<Duration>,
     shard: Option<&str>,
     progress: Option<Bound<'_, PyAny>>,
 ) -> PyResult<PyResults> {
     let solvers = solvers::extract(solvers)?;
-    let tasks = tasks.get().0.clone();
+    let tasks = tasks::extract(tasks)?;
     let choice = devices::choice(py, device)?;
     let options = RunOptions {
         scope: scope(all_pairs),
-        limits: solvers::limits(limits),
+        limits: limits::or_default(limits),
         threads: devices::threads(py, jobs)?,
         values: match values {
             "none" => Values::None,
@@ -77,8 +114,9 @@ pub fn run(
             }
         },
         verify,
-        shard: self::shard(py, shard)?,
+        shard: parts::shard(py, shard)?,
     };
+    let told = progress.clone();
     let request = Request { progress, time };
     let (rows, report, notes) = door::work(py, request, |control| {
         let runs = batt::run_count(&solvers, &tasks, options.scope);
@@ -97,40 +135,35 @@ pub fn run(
         let report = batt::run(&solvers, &tasks, &options, &mut devices, control, &mut keep)?;
         Ok((rows, report, devices.notes().to_vec()))
     })?;
-    let mut summary = report.to_json();
+    if let Some(progress) = told {
+        // The engine reports only now and then.
+        progress.call1((rows.len(), report.planned))?;
+    }
+    let mut summary = summary(&report, &tasks);
     summary["notes"] = json!(notes);
-    summary["devices"] = json!(report.device.as_ref().map(|device| {
-        let names = device.devices.iter().map(|device| device.name.clone());
-        names.collect::<Vec<_>>()
-    }));
-    Ok(PyResults(Arc::new(Parts {
-        solvers,
-        tasks,
-        rows,
-        summary,
-    })))
+    Ok(PyResults::new(solvers, tasks, rows, summary))
 }
 
-fn scope(all_pairs: bool) -> RunScope {
+/// Returns which tasks a solver runs on.
+pub fn scope(all_pairs: bool) -> RunScope {
     match all_pairs {
         true => RunScope::AllPairs,
         false => RunScope::OwnTask,
     }
 }
 
-/// The exception for rows that cannot be read.
-fn damaged(py: Python<'_>) -> PyErr {
-    let message = "the stored results are damaged";
-    errors::exception(py, "ResultsError", message, "run the solvers again")
-}
-
-/// Reads a part such as `3/10`; `None` stands for the whole run.
-pub fn shard(py: Python<'_>, shard: Option<&str>) -> PyResult<Shard> {
-    let Some(text) = shard else {
-        return Ok(Shard::WHOLE);
-    };
-    text.parse()
-        .map_err(|error: batt::ShardError| errors::request(py, &error.to_string(), &error.hint()))
+/// Returns the counts of a report by name.
+pub fn summary(report: &RunReport, tasks: &Tasks) -> Json {
+    let mut summary = report.to_json();
+    let solved = report.summary.solved();
+    let solved = solved.map(|at| tasks.tasks()[at].id.as_str());
+    summary["solved"] = json!(solved.collect::<Vec<_>>());
+    summary["notes"] = json!([]);
+    summary["devices"] = json!(report.device.as_ref().map(|device| {
+        let names = device.devices.iter().map(|device| device.name.clone());
+        names.collect::<Vec<_>>()
+    }));
+    summary
 }
 
 impl Parts {
@@ -208,24 +241,7 @@ impl Parts {
     }
 }
 
-/// Puts the rows of all parts of a run into the order of the whole run; `None` if they are not
-/// those of such parts.
-fn together(parts: Vec<Vec<Row>>) -> Option<Vec<Row>> {
-    let total = parts.iter().map(Vec::len).sum();
-    let shards: Vec<Shard> = Shard::all(parts.len().try_into().ok()?).collect();
-    let mut rows: Vec<Option<Row>> = vec![None; total];
-    for (shard, part) in shards.into_iter().zip(parts) {
-        if part.len() != shard.len(total) {
-            return None;
-        }
-        for (at, row) in shard.runs_of(total).zip(part) {
-            rows[at] = Some(row);
-        }
-    }
-    rows.into_iter().collect()
-}
-
-/// The number of wrong cells of an output of the right shape.
+/// Returns the number of wrong cells of an output of the right shape.
 fn wrong_cells(verdict: &Verdict) -> Option<i64> {
     match verdict {
         Verdict::Right => Some(0),
@@ -236,106 +252,71 @@ fn wrong_cells(verdict: &Verdict) -> Option<i64> {
 
 #[pymethods]
 impl PyResults {
-    /// The rows of the results as bytes. `_restore` needs the solvers and tasks, too.
-    fn _rows<'py>(&self, py: Python<'py>) -> Bound<'py, PyBytes> {
-        PyBytes::new(py, &py.detach(|| rows::encode(&self.0.rows)))
-    }
-
     /// Restores pickled results.
     #[staticmethod]
     fn _restore(
         py: Python<'_>,
-        solvers: &Bound<'_, PySolvers>,
-        tasks: &Bound<'_, PyTasks>,
-        rows: &[u8],
+        solvers: &PySolvers,
+        tasks: &PyTasks,
+        rows: &str,
         summary: &str,
     ) -> PyResult<PyResults> {
-        let (solvers, tasks) = (solvers.get().0.clone(), tasks.get().0.clone());
-        let rows = py.detach(|| rows::decode(rows, solvers.len(), tasks.len()));
-        let summary = serde_json::from_str(summary).ok();
-        let (Some(rows), Some(summary)) = (rows, summary) else {
-            return Err(damaged(py));
-        };
-        Ok(PyResults(Arc::new(Parts {
-            solvers,
-            tasks,
+        let rows = stored::from_text(rows).ok_or_else(|| stored::damaged(py))?;
+        let is_known = |row: &Row| PyResults::can_have(&solvers.0, &tasks.0, row);
+        if !rows.iter().all(is_known) {
+            return Err(stored::damaged(py));
+        }
+        let summary = serde_json::from_str(summary).map_err(|_| stored::damaged(py))?;
+        Ok(PyResults::new(
+            solvers.0.clone(),
+            tasks.0.clone(),
             rows,
             summary,
-        })))
-    }
-
-    /// Puts the rows of all parts of a run together, in the order of the parts.
-    #[staticmethod]
-    fn _together(
-        py: Python<'_>,
-        solvers: &Bound<'_, PySolvers>,
-        tasks: &Bound<'_, PyTasks>,
-        parts: Vec<Vec<u8>>,
-        all_pairs: bool,
-        seconds: f64,
-        threads: usize,
-    ) -> PyResult<PyResults> {
-        let (solvers, tasks) = (solvers.get().0.clone(), tasks.get().0.clone());
-        let options = RunOptions {
-            scope: scope(all_pairs),
-            ..RunOptions::default()
-        };
-        let joined = door::work(py, Request::default(), |_| {
-            let decode = |part: &Vec<u8>| rows::decode(part, solvers.len(), tasks.len());
-            let parts: Option<Vec<Vec<Row>>> = parts.iter().map(decode).collect();
-            let Some(rows) = parts.and_then(together) else {
-                return Ok(None);
-            };
-            let verdicts = rows.iter().map(|row| &row.verdict);
-            let report = batt::report_of(&solvers, &tasks, &options, verdicts)?;
-            Ok(Some((rows, report.to_json())))
-        })?;
-        let Some((rows, mut summary)) = joined else {
-            return Err(damaged(py));
-        };
-        summary["resumed"] = json!(0);
-        summary["seconds"] = json!(seconds);
-        summary["threads"] = json!(threads);
-        summary["notes"] = json!([]);
-        summary["devices"] = Json::Null;
-        Ok(PyResults(Arc::new(Parts {
-            solvers,
-            tasks,
-            rows,
-            summary,
-        })))
-    }
-
-    fn __reduce__<'py>(
-        &self,
-        py: Python<'py>,
-    ) -> PyResult<(
-        Bound<'py, PyAny>,
-        (PySolvers, PyTasks, Bound<'py, PyBytes>, String),
-    )> {
-        let restore = py.get_type::<PyResults>().getattr("_restore")?;
-        let summary = self.0.summary.to_string();
-        Ok((
-            restore,
-            (self.solvers(), self.tasks(), self._rows(py), summary),
         ))
     }
 
+    #[allow(
+        clippy::type_complexity,
+        reason = "the arguments are those of _restore"
+    )]
+    fn __reduce__<'py>(
+        &self,
+        py: Python<'py>,
+    ) -> PyResult<Pickled<'py, (PySolvers, PyTasks, String, String)>> {
+        let restore = py.get_type::<PyResults>().getattr("_restore")?;
+        let rows = py.detach(|| stored::to_text(&self.0.rows));
+        let parts = (
+            self.solvers(),
+            self.tasks(),
+            rows,
+            self.0.summary.to_string(),
+        );
+        Ok((restore, parts))
+    }
+
+    /// Returns the counts of all runs.
+    ///
+    ///     >>> import batt
+    ///     >>> counts = batt.run("examples/solvers.py", "examples/tasks").summary()
+    ///     >>> counts["tasks_solved"], counts["tasks"], counts["kinds"]
+    ///     (3, 4, {'right': 15, 'with wrong cells': 1})
     fn summary<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
         json::to_python(py, &self.0.summary)
     }
 
+    /// The solvers that ran.
     #[getter]
     fn solvers(&self) -> PySolvers {
         PySolvers(self.0.solvers.clone())
     }
 
+    /// The tasks.
     #[getter]
     fn tasks(&self) -> PyTasks {
         PyTasks(self.0.tasks.clone())
     }
 
-    /// The results of runs that are wrong or failed.
+    /// Returns the results of runs that are wrong or failed.
     fn failures<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyList>> {
         let wrong = self
             .0
@@ -347,8 +328,41 @@ impl PyResults {
         PyList::new(py, results.collect::<Vec<_>>())
     }
 
+    /// Returns the results as lists by the name of their column: `solver`, `task`, `pair`, `right`,
+    /// `verdict`, `wrong_cells`, `error`, `op`, `line` and `us`, the microseconds of the run.
     fn columns<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
         py.detach(|| self.0.table()).columns(py)
+    }
+
+    /// Returns the results as a pandas `DataFrame`, with columns as `columns()` has them. It needs
+    /// pandas, but not pyarrow.
+    ///
+    ///     >>> import batt
+    ///     >>> frame = batt.run("examples/solvers.py", "examples/tasks").to_pandas()
+    ///     >>> frame[~frame.right][["solver", "pair", "wrong_cells"]]
+    ///                 solver     pair  wrong_cells
+    ///     15  solve_d00d1e55  test[0]            2
+    fn to_pandas<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
+        py.detach(|| self.0.table()).to_pandas(py)
+    }
+
+    /// Returns the results as a polars `DataFrame`. It needs polars, but not pyarrow.
+    ///
+    ///     >>> import batt
+    ///     >>> frame = batt.run("examples/solvers.py", "examples/tasks").to_polars()
+    ///     >>> frame.filter(right=False).select("solver", "pair", "wrong_cells").rows()
+    ///     [('solve_d00d1e55', 'test[0]', 2)]
+    fn to_polars<'py>(this: &Bound<'py, Self>) -> PyResult<Bound<'py, PyAny>> {
+        table::to_polars(this.as_any())
+    }
+
+    /// Returns the results as a `pyarrow.Table`. It needs pyarrow.
+    ///
+    ///     >>> import batt
+    ///     >>> batt.run("examples/solvers.py", "examples/tasks").to_arrow().shape
+    ///     (16, 10)
+    fn to_arrow<'py>(this: &Bound<'py, Self>) -> PyResult<Bound<'py, PyAny>> {
+        table::to_arrow(this.as_any())
     }
 
     #[pyo3(signature = (requested_schema=None))]
@@ -380,13 +394,20 @@ impl PyResults {
                         source,
                     })?;
             }
-            let text = String::from_utf8(text).expect("JSON is UTF-8");
             batt::files::replace(&path, &text)
         })
     }
 
+    fn _repr_svg_(this: &Bound<'_, Self>) -> PyResult<String> {
+        pictures::shown(this.as_any())
+    }
+
     fn __len__(&self) -> usize {
         self.0.rows.len()
+    }
+
+    fn __iter__(this: Bound<'_, Self>) -> Items {
+        Items::of(this.as_any())
     }
 
     fn __getitem__<'py>(
@@ -394,9 +415,9 @@ impl PyResults {
         py: Python<'py>,
         index: &Bound<'py, PyAny>,
     ) -> PyResult<Bound<'py, PyAny>> {
-        match crate::index(index, self.0.rows.len(), "result")? {
-            crate::Index::One(at) => Ok(Bound::new(py, self.result(at))?.into_any()),
-            crate::Index::Many(picked) => {
+        match items::index(index, self.0.rows.len(), "result", None)? {
+            Index::One(at) => Ok(Bound::new(py, self.result(at))?.into_any()),
+            Index::Many(picked) => {
                 let results: Vec<PyResult1> =
                     picked.into_iter().map(|at| self.result(at)).collect();
                 Ok(PyList::new(py, results)?.into_any())
@@ -418,6 +439,55 @@ impl PyResults {
 }
 
 impl PyResults {
+    /// Creates results of rows that are in the order of the runs.
+    pub fn new(solvers: Solvers, tasks: Tasks, rows: Vec<Row>, summary: Json) -> PyResults {
+        PyResults(Arc::new(Parts {
+            solvers,
+            tasks,
+            rows,
+            summary,
+        }))
+    }
+
+    /// Returns the rows, in the order of the runs.
+    pub fn rows(&self) -> &[Row] {
+        &self.0.rows
+    }
+
+    /// Returns whether a row can be one of these solvers and tasks.
+    pub fn can_have(solvers: &Solvers, tasks: &Tasks, row: &Row) -> bool {
+        let task = tasks.tasks().get(row.task as usize);
+        let solver = solvers.iter().as_slice().get(row.solver as usize);
+        let step = match &row.verdict {
+            Verdict::Failed(error) => error.step,
+            _ => None,
+        };
+        let steps = solver.map_or(0, |solver| solver.program().steps().len());
+        task.is_some_and(|task| task.pair(row.pair).is_some())
+            && solver.is_some()
+            && step.is_none_or(|step| step.index() < steps)
+    }
+
+    /// Draws the failures: a title, and a picture of each with its own title, at most `most`.
+    pub fn pictures(&self, most: usize, style: &PictureStyle) -> (String, Vec<(String, Svg)>) {
+        let rows = self.0.rows.iter().enumerate();
+        let wrong: Vec<usize> = rows
+            .filter(|(_, row)| row.verdict.is_wrong())
+            .map(|(at, _)| at)
+            .collect();
+        let title = match wrong.len() {
+            0 => "no failures".to_owned(),
+            1 => "1 failure".to_owned(),
+            count if count > most => format!("the first {most} of {count} failures"),
+            count => format!("{count} failures"),
+        };
+        let pictures = wrong.into_iter().take(most).map(|at| {
+            let result = self.result(at);
+            (String::new(), result.picture(style))
+        });
+        (title, pictures.collect())
+    }
+
     fn result(&self, at: usize) -> PyResult1 {
         PyResult1 {
             all: Arc::clone(&self.0),
@@ -431,19 +501,52 @@ impl PyResult1 {
         &self.all.rows[self.at]
     }
 
-    fn pair_of_task(&self) -> Option<&batt::Pair> {
+    fn pair_of_task(&self) -> PyResult<&batt::Pair> {
         let row = self.row();
-        self.all.tasks.tasks()[row.task as usize].pair(row.pair)
+        let pair = self.all.tasks.tasks()[row.task as usize].pair(row.pair);
+        pair.ok_or_else(|| errors::bug("a run of a pair that is not there"))
+    }
+
+    fn solver_name(&self) -> &str {
+        self.all.solvers.iter().as_slice()[self.row().solver as usize].name()
+    }
+
+    /// Draws the run: the input, the expected output, the output, and where they differ.
+    pub fn picture(&self, style: &PictureStyle) -> Svg {
+        let (row, pair) = (self.row(), self.pair_of_task().ok());
+        let error = self.all.failure(row).map(|_| self.said());
+        let outcome = RunOutcome {
+            expected: pair.and_then(|pair| pair.output.as_ref()),
+            value: row.value.as_ref(),
+            error: error.as_deref(),
+        };
+        let title = format!("{} {}", self.solver_name(), row.pair);
+        picture::run(&title, pair.map(|pair| &pair.input), &outcome, style)
+    }
+
+    /// What the run gave, in words.
+    fn said(&self) -> String {
+        let row = self.row();
+        let reason = self.all.reason(row);
+        reason.unwrap_or_else(|| row.verdict.kind().to_owned())
     }
 }
 
 #[pymethods]
 impl PyResult1 {
+    /// A result is an item of its results, also in a pickle.
+    fn __reduce__<'py>(&self, py: Python<'py>) -> PyResult<Pickled<'py, (PyResults, usize)>> {
+        let item = py.import("operator")?.getattr("getitem")?;
+        Ok((item, (PyResults(Arc::clone(&self.all)), self.at)))
+    }
+
+    /// The solver.
     #[getter]
     fn solver(&self) -> PySolver {
         PySolver(self.all.solvers.iter().as_slice()[self.row().solver as usize].clone())
     }
 
+    /// The task.
     #[getter]
     fn task(&self) -> PyTask {
         PyTask(Arc::new(
@@ -457,41 +560,68 @@ impl PyResult1 {
         self.row().pair.to_string()
     }
 
-    /// Whether the output is right; `None` if it is not known.
+    /// Whether the output is right; `None` if the expected output is not known.
     #[getter]
     fn right(&self) -> Option<bool> {
         self.row().verdict.known()
     }
 
-    /// Why the run is wrong; `None` if it is right.
+    /// The kind of result: `right`, `with wrong cells`, `of a wrong shape`, `not a grid`,
+    /// `without a known output`, or the name of the error.
+    #[getter]
+    fn verdict(&self) -> &'static str {
+        self.row().verdict.kind()
+    }
+
+    /// Why the run is wrong, in words; `None` if it is not.
     #[getter]
     fn reason(&self) -> Option<String> {
         self.all.reason(self.row())
     }
 
-    /// The kind of error, such as `TypeError`; `None` if the run did not fail.
+    /// The number of wrong cells; `None` if the output has another shape or is not known.
+    #[getter]
+    fn wrong_cells(&self) -> Option<i64> {
+        wrong_cells(&self.row().verdict)
+    }
+
+    /// The name of the error, such as `TypeError` or `StepLimit`; `None` if the run did not fail.
     #[getter]
     fn error(&self) -> Option<&'static str> {
         self.all.failure(self.row()).map(|failure| failure.kind)
     }
 
+    /// The primitive that failed, or the variable whose function did.
     #[getter]
-    fn input<'py>(&self, py: Python<'py>) -> PyResult<Option<Bound<'py, PyAny>>> {
-        let pair = self.pair_of_task();
-        pair.map(|pair| Ok(grids::to_array(py, &pair.input)?.into_any()))
-            .transpose()
+    fn op(&self) -> Option<String> {
+        self.all.failure(self.row()).and_then(|failure| failure.op)
+    }
+
+    /// The line of the step that failed.
+    #[getter]
+    fn line(&self) -> Option<u32> {
+        self.all
+            .failure(self.row())
+            .and_then(|failure| failure.line)
+    }
+
+    /// The input as an array.
+    #[getter]
+    fn input<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
+        Ok(grids::to_array(py, &self.pair_of_task()?.input)?.into_any())
     }
 
     /// The expected output as an array; `None` if it is not known.
     #[getter]
     fn expected<'py>(&self, py: Python<'py>) -> PyResult<Option<Bound<'py, PyAny>>> {
-        let output = self.pair_of_task().and_then(|pair| pair.output.as_ref());
+        let output = self.pair_of_task()?.output.as_ref();
         output
             .map(|output| Ok(grids::to_array(py, output)?.into_any()))
             .transpose()
     }
 
-    /// The value; `None` if the run failed, or if values of its kind were not asked for.
+    /// The value that the solver returned; `None` if the run failed, or if `values` of `batt.run`
+    /// leaves it out.
     #[getter]
     fn value<'py>(&self, py: Python<'py>) -> PyResult<Option<Bound<'py, PyAny>>> {
         let value = self.row().value.as_ref();
@@ -512,11 +642,58 @@ impl PyResult1 {
         batt::micros(self.row().time)
     }
 
+    /// Returns the run as text: the input, the expected output, the output, and where they differ.
+    ///
+    ///     >>> import batt
+    ///     >>> result = batt.run("examples/solvers.py", "examples/tasks").failures()[0]
+    ///     >>> print(result.render())
+    ///     solve_d00d1e55 on d00d1e55 test[0]: 2 of 42 cells wrong
+    ///     input 6x7  expected 6x7  got 6x7  diff 2 of 42
+    ///     0000000    0000000       0000000  .......
+    ///     0080000    0080000       0080000  .......
+    ///     0000010    0080010       0080010  .......
+    ///     0000800    0080810       0080810  .......
+    ///     0000000    0080810       0080010  ....x..
+    ///     0000000    0080810       0080010  ....x..
+    #[pyo3(signature = (*, color=false))]
+    fn render(&self, color: bool) -> PyResult<String> {
+        let (row, pair) = (self.row(), self.pair_of_task()?);
+        let output = row.value.as_ref().and_then(batt::output_grid);
+        let grids = show::run(&pair.input, pair.output.as_ref(), output.as_ref(), color);
+        let task = &self.all.tasks.tasks()[row.task as usize].id;
+        Ok(format!(
+            "{} on {task} {}: {}\n{grids}",
+            self.solver_name(),
+            row.pair,
+            self.said()
+        ))
+    }
+
+    fn _repr_svg_(this: &Bound<'_, Self>) -> PyResult<String> {
+        pictures::shown(this.as_any())
+    }
+
+    /// Shows the run: as a picture in a notebook, in colour in a terminal, as digits elsewhere.
+    /// `color` chooses text with or without colour.
+    #[pyo3(signature = (*, color=None))]
+    fn show(this: &Bound<'_, Self>, color: Option<bool>) -> PyResult<()> {
+        show::show(this.as_any(), color)
+    }
+
+    fn __eq__(&self, other: &Bound<'_, PyAny>) -> bool {
+        let other = other.cast::<PyResult1>();
+        other.is_ok_and(|other| {
+            let other = other.get();
+            Arc::ptr_eq(&self.all, &other.all) && self.at == other.at
+        })
+    }
+
+    fn __hash__(&self) -> u64 {
+        self.at as u64
+    }
+
     fn __repr__(&self) -> String {
-        let row = self.row();
-        let solver = self.all.solvers.iter().as_slice()[row.solver as usize].name();
-        let reason = self.all.reason(row);
-        let verdict = reason.as_deref().unwrap_or(row.verdict.kind());
-        format!("<Result {solver} {} | {verdict}>", row.pair)
+        let (solver, pair) = (self.solver_name(), self.row().pair);
+        format!("<Result {solver} {pair} | {}>", self.said())
     }
 }

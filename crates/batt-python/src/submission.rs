@@ -1,23 +1,36 @@
 //! Submissions: answers to the tests of tasks, and their scores.
 
 use std::path::PathBuf;
+use std::time::Duration;
 
 use batt::archive::Archive;
 use batt::submission::{self, Candidates, Draft, Submission, SubmissionFile, SubmissionScore};
-use pyo3::exceptions::PyKeyError;
+use batt::{Pair, Task, Tasks};
 use pyo3::prelude::*;
 use pyo3::types::{PyList, PyTuple};
 use serde_json::{Value as Json, json};
 
 use crate::door::{self, Request};
 use crate::errors::{self, IntoPython};
-use crate::tasks::PyTasks;
-use crate::{devices, grids, json, solvers};
+use crate::values::Pickled;
+use crate::{devices, grids, items, json, numbers, solvers, tasks};
 
-/// Two answers for every test of every task.
-#[pyclass(frozen, module = "batt", name = "Submission")]
+/// Two answers to every test of every task, found by the id of the task: the content of Kaggle's
+/// `submission.json`.
+///
+///     >>> import batt
+///     >>> tasks = batt.load("examples/tasks")
+///     >>> submission = batt.submit(tasks, "examples/solvers.py")
+///     >>> submission
+///     <Submission | 4 tasks | 4 outputs>
+///     >>> first, second = submission["b0a710ad"][0]
+///     >>> (first == tasks["b0a710ad"].test[0][1]).all()
+///     np.True_
+#[pyclass(frozen, mapping, module = "batt", name = "Submission")]
 pub struct PySubmission {
     submission: Submission,
+    /// The ids of the tasks.
+    ids: Vec<String>,
     summary: Json,
 }
 
@@ -30,15 +43,15 @@ pub struct PySubmission {
 )]
 pub fn submit(
     py: Python<'_>,
-    tasks: &Bound<'_, PyTasks>,
+    tasks: &Bound<'_, PyAny>,
     solvers: Option<&Bound<'_, PyAny>>,
     archive: Option<PathBuf>,
     output: Option<PathBuf>,
-    jobs: Option<usize>,
-    time: Option<f64>,
+    #[pyo3(from_py_with = numbers::whole_or_none)] jobs: Option<usize>,
+    #[pyo3(from_py_with = numbers::seconds_or_none)] time: Option<Duration>,
     progress: Option<Bound<'_, PyAny>>,
 ) -> PyResult<PySubmission> {
-    let tasks = tasks.get().0.clone();
+    let tasks = tasks::extract(tasks)?;
     let solvers = solvers.map(solvers::extract).transpose()?;
     let threads = devices::threads(py, jobs)?;
     let (submission, summary) = door::work(py, Request { progress, time }, |control| {
@@ -79,31 +92,72 @@ pub fn submit(
     });
     Ok(PySubmission {
         submission,
+        ids: ids(&tasks),
         summary,
     })
 }
 
+/// Returns the ids of tasks.
+fn ids(tasks: &Tasks) -> Vec<String> {
+    tasks.iter().map(|task| task.id.clone()).collect()
+}
+
 #[pymethods]
 impl PySubmission {
-    /// Answers that are all fillers.
+    /// Returns a submission of fillers: every answer is `[[0, 0], [0, 0]]`.
     #[staticmethod]
-    fn fillers(tasks: &Bound<'_, PyTasks>) -> PySubmission {
-        let submission = Submission::fillers(&tasks.get().0);
-        PySubmission {
-            submission,
+    fn fillers(tasks: &Bound<'_, PyAny>) -> PyResult<PySubmission> {
+        let tasks = tasks::extract(tasks)?;
+        Ok(PySubmission {
+            submission: Submission::fillers(&tasks),
+            ids: ids(&tasks),
             summary: Json::Null,
-        }
+        })
     }
 
-    /// The counts of the answers; `None` for fillers.
+    /// Restores a pickled submission.
+    #[staticmethod]
+    fn _restore(py: Python<'_>, text: &str, ids: Vec<String>, summary: &str) -> PyResult<Self> {
+        let damaged = || errors::request(py, "the pickled submission is damaged", "make it again");
+        let draft = submission::parse("submission.json", text.as_bytes()).or_raise(py)?;
+        let blank = blank(&draft, &ids).or_raise(py)?;
+        let mut stored = Submission::fillers(&blank);
+        for id in &ids {
+            let answers = draft.get(id).ok_or_else(damaged)?;
+            for (test, [first, second]) in answers.iter().enumerate() {
+                let (Some(first), Some(second)) = (first, second) else {
+                    return Err(damaged());
+                };
+                stored.set(id, test, [first.clone(), second.clone()]);
+            }
+        }
+        Ok(PySubmission {
+            submission: stored,
+            ids,
+            summary: serde_json::from_str(summary).map_err(|_| damaged())?,
+        })
+    }
+
+    fn __reduce__<'py>(
+        &self,
+        py: Python<'py>,
+    ) -> PyResult<Pickled<'py, (String, Vec<String>, String)>> {
+        let restore = py.get_type::<PySubmission>().getattr("_restore")?;
+        let parts = (self.to_json(), self.ids.clone(), self.summary.to_string());
+        Ok((restore, parts))
+    }
+
+    /// Returns the counts of the answers; `None` for fillers.
     fn summary<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
         json::to_python(py, &self.summary)
     }
 
+    /// Returns the text of `submission.json`.
     fn to_json(&self) -> String {
         self.submission.to_json()
     }
 
+    /// Writes the file for Kaggle. It replaces an old file only when it is complete.
     fn save(&self, py: Python<'_>, path: PathBuf) -> PyResult<()> {
         let submission = self.submission.clone();
         door::work(py, Request::default(), |_| {
@@ -111,10 +165,50 @@ impl PySubmission {
         })
     }
 
-    /// The two answers to each test of a task.
+    /// Returns the ids of the tasks.
+    fn keys<'py>(this: &Bound<'py, Self>) -> PyResult<Bound<'py, PyAny>> {
+        view(this, "KeysView")
+    }
+
+    /// Returns the answers to each task.
+    fn values<'py>(this: &Bound<'py, Self>) -> PyResult<Bound<'py, PyAny>> {
+        view(this, "ValuesView")
+    }
+
+    /// Returns the ids of the tasks, each with the answers.
+    fn items<'py>(this: &Bound<'py, Self>) -> PyResult<Bound<'py, PyAny>> {
+        view(this, "ItemsView")
+    }
+
+    /// Returns the answers to a task, or `default` if there are none.
+    #[pyo3(signature = (key, default=None, /))]
+    fn get<'py>(
+        &self,
+        py: Python<'py>,
+        key: &Bound<'py, PyAny>,
+        default: Option<Bound<'py, PyAny>>,
+    ) -> PyResult<Option<Bound<'py, PyAny>>> {
+        match key.extract::<String>() {
+            Ok(id) if self.submission.get(&id).is_some() => {
+                Ok(Some(self.__getitem__(py, &id)?.into_any()))
+            }
+            _ => Ok(default),
+        }
+    }
+
+    fn __contains__(&self, task: &Bound<'_, PyAny>) -> bool {
+        let id = task.extract::<String>();
+        id.is_ok_and(|id| self.submission.get(&id).is_some())
+    }
+
+    fn __iter__<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
+        Ok(PyList::new(py, &self.ids)?.try_iter()?.into_any())
+    }
+
     fn __getitem__<'py>(&self, py: Python<'py>, task: &str) -> PyResult<Bound<'py, PyList>> {
         let answers = self.submission.get(task);
-        let answers = answers.ok_or_else(|| PyKeyError::new_err(format!("no task '{task}'")))?;
+        let ids = || self.ids.iter().map(String::as_str);
+        let answers = answers.ok_or_else(|| items::unknown("task", task, ids()))?;
         let listed = PyList::empty(py);
         for attempts in answers {
             let grids = attempts.iter().map(|grid| grids::to_array(py, grid));
@@ -138,16 +232,15 @@ impl PySubmission {
 pub fn score<'py>(
     py: Python<'py>,
     submission: &Bound<'py, PyAny>,
-    tasks: &Bound<'py, PyTasks>,
+    tasks: &Bound<'py, PyAny>,
 ) -> PyResult<Bound<'py, PyAny>> {
-    let tasks = tasks.get().0.clone();
+    let tasks = tasks::extract(tasks)?;
     let draft = match submission.cast::<PySubmission>() {
         Ok(submission) => Draft::from(&submission.get().submission),
         Err(_) => {
             let Ok(path) = submission.extract::<PathBuf>() else {
-                let message = format!("{} is not a submission", submission.repr()?);
                 let hint = "pass a Submission or the path of its file";
-                return Err(errors::request(py, &message, hint));
+                return Err(errors::wrong_kind(submission, "a submission", hint));
             };
             submission::load(path).or_raise(py)?
         }
@@ -168,4 +261,29 @@ pub fn score<'py>(
         "findings": draft.check(&tasks).iter().map(ToString::to_string).collect::<Vec<_>>(),
     });
     json::to_python(py, &found)
+}
+
+/// Returns a view of a mapping.
+fn view<'py>(mapping: &Bound<'py, PySubmission>, kind: &str) -> PyResult<Bound<'py, PyAny>> {
+    let kinds = mapping.py().import("collections.abc")?;
+    kinds.getattr(kind)?.call1((mapping,))
+}
+
+/// Makes tasks that have as many tests as a draft has answers.
+fn blank(draft: &Draft, ids: &[String]) -> batt::Result<Tasks> {
+    let test = || Pair {
+        input: Submission::filler(),
+        output: None,
+    };
+    let task = |id: &String| {
+        let tests = draft.get(id).map_or(0, <[_]>::len);
+        Task {
+            id: id.clone(),
+            name: None,
+            description: None,
+            train: Vec::new(),
+            test: (0..tests).map(|_| test()).collect(),
+        }
+    };
+    Tasks::new(ids.iter().map(task))
 }

@@ -5,12 +5,23 @@ use pyo3::IntoPyObjectExt;
 use pyo3::prelude::*;
 use pyo3::types::{PyFrozenSet, PyTuple};
 
-/// A function that a run returned. It cannot be called: its program has ended.
+/// What `__reduce__` returns for a pickle: what restores the object, and its arguments.
+pub type Pickled<'py, Arguments> = (Bound<'py, PyAny>, Arguments);
+
+/// A function that a solver returned. It cannot be called, because the run that made it has ended.
+///
+///     >>> import batt
+///     >>> batt.Solver.parse("def f(I): return hmirror")("12/34")
+///     <function>
 #[pyclass(frozen, module = "batt", name = "ReturnedFunction")]
 pub struct ReturnedFunction;
 
 #[pymethods]
 impl ReturnedFunction {
+    fn __reduce__<'py>(&self, py: Python<'py>) -> Pickled<'py, ()> {
+        (py.get_type::<ReturnedFunction>().into_any(), ())
+    }
+
     fn __repr__(&self) -> &'static str {
         "<function>"
     }

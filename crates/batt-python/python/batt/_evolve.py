@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING
 
 from batt import _native
 from batt._native import EvolveEvent
-from batt._progress import Progress, bar
+from batt._progress import bar
 
 if TYPE_CHECKING:
-    from batt._native import EvolveReport
+    from batt.types import EvolveReport, Progress
 
 __all__ = ["Evolution"]
 
@@ -18,14 +18,22 @@ __all__ = ["Evolution"]
 class Evolution:
     """A search for new solvers: an iterator of its events. It begins with the first event.
 
-    Ctrl-C, or the stop button of a notebook, ends the search, saves what it has found, and then
-    raises `KeyboardInterrupt`. Leaving a `with` block ends the search, too.
+    `batt.evolve` makes it. Ctrl-C, or the stop button of a notebook, ends the search, saves what it
+    has found, and then raises `KeyboardInterrupt`. Leaving a `with` block ends the search, too.
+
+    >>> import batt
+    >>> tasks, solvers = batt.Tasks.embedded(), batt.Solvers.embedded()
+    >>> with batt.evolve(tasks, solvers, hold_out=2, offspring=200) as search:
+    ...     for event in search:
+    ...         if event.kind == "generation" and event.facts["generation"] == 3:
+    ...             break
+    >>> search.report()["stop"]
+    'cancelled'
     """
 
     def __init__(self, search: _native.Evolution, progress: Progress) -> None:
         self._search = search
         self._bar = bar("evolving", progress)
-        self._progress = progress
 
     def __iter__(self) -> Evolution:
         return self
@@ -43,7 +51,13 @@ class Evolution:
         return event
 
     def run(self) -> EvolveReport:
-        """Goes through all events and returns the report."""
+        """Goes through all events and returns the report.
+
+        >>> import batt
+        >>> tasks = batt.Tasks.embedded()[:1]
+        >>> batt.evolve(tasks, generations=2, offspring=50).run()["generation"]
+        2
+        """
         for _ in self:
             pass
         return self.report()

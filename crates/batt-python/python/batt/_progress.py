@@ -2,26 +2,33 @@
 
 from __future__ import annotations
 
+import html
+import importlib
 import sys
 import time
 from collections.abc import Callable
 from types import TracebackType
-from typing import Any, TypeAlias
+from typing import TYPE_CHECKING, Any
 
-__all__ = ["Bar", "Progress", "bar"]
+if TYPE_CHECKING:
+    from batt.types import Progress
 
-Progress: TypeAlias = bool | Callable[[int, int], object] | None
-"""How to show progress: `None` where a person watches, a choice, or a function of one's own."""
+__all__ = ["Bar", "bar", "display", "in_notebook"]
 
 _PAUSE = 0.1
 _WIDTH = 30
 
 
-def _notebook() -> bool:
+def in_notebook() -> bool:
     """Returns whether this process is the kernel of a notebook."""
     ipython = sys.modules.get("IPython")
-    shell = ipython.get_ipython() if ipython else None
+    shell: object = ipython.get_ipython() if ipython else None
     return type(shell).__name__ == "ZMQInteractiveShell"
+
+
+def display() -> Any:
+    """Returns the module that shows objects in a notebook."""
+    return importlib.import_module("IPython.display")
 
 
 class Bar:
@@ -32,7 +39,7 @@ class Bar:
         self._started = time.monotonic()
         self._drawn = 0.0
         self._display: Any = None
-        self._notebook = _notebook()
+        self._notebook = in_notebook()
 
     def __call__(self, done: int, total: int, more: str = "") -> None:
         now = time.monotonic()
@@ -52,14 +59,11 @@ class Bar:
             sys.stderr.flush()
 
     def _draw_html(self, done: int, total: int, text: str) -> None:
-        import html
-
-        from IPython.display import HTML, display
-
+        shown = display()
         meter = f"<progress value='{done}' max='{total}'></progress> " if total else ""
-        content = HTML(f"{meter}<span>{html.escape(text)}</span>")
+        content = shown.HTML(f"{meter}<span>{html.escape(text)}</span>")
         if self._display is None:
-            self._display = display(content, display_id=True)
+            self._display = shown.display(content, display_id=True)
         else:
             self._display.update(content)
 
@@ -73,9 +77,7 @@ class Bar:
         traceback: TracebackType | None,
     ) -> None:
         if self._display is not None:
-            from IPython.display import HTML
-
-            self._display.update(HTML(""))
+            self._display.update(display().HTML(""))
         elif self._drawn and not self._notebook:
             sys.stderr.write("\r\x1b[2K")
             sys.stderr.flush()
@@ -104,5 +106,8 @@ def bar(title: str, progress: Progress) -> Bar:
     if callable(progress):
         return _Told(progress)
     if progress is None:
-        progress = _notebook() or sys.stderr.isatty()
+        progress = in_notebook() or sys.stderr.isatty()
+    if not isinstance(progress, bool):
+        kind = type(progress).__name__
+        raise TypeError(f"progress is True, False, None or a function, not {kind}")
     return Bar(title) if progress else _Silent(title)

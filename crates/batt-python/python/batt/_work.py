@@ -2,35 +2,29 @@
 
 from __future__ import annotations
 
-import os
-from collections.abc import Iterable, Sequence
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Literal
 
 from batt import _native
 from batt._evolve import Evolution
-from batt._native import (
-    Batt,
-    Limits,
-    MegaResults,
-    Results,
-    Solver,
-    Solvers,
-    Submission,
-    Tasks,
-)
-from batt._progress import Progress, bar
+from batt._native import Batt, Limits, MegaResults, Results, Solvers, Submission, Tasks
+from batt._progress import bar
 
 if TYPE_CHECKING:
-    from batt._native import DeviceSurvey, SubmissionScore
+    from batt.types import (
+        BattsLike,
+        DeviceSurvey,
+        FilePath,
+        IdsLike,
+        Progress,
+        SolversLike,
+        SubmissionScore,
+        TasksLike,
+    )
 
 __all__ = ["card", "demo", "devices", "evolve", "load", "mega", "run", "score", "submit"]
 
-Path = str | os.PathLike[str]
-SolversLike = Solvers | Solver | Path | Iterable[Solver] | Iterable[Path]
-BattsLike = Batt | Path | Sequence[Batt]
 
-
-def load(path: Path) -> Tasks:
+def load(path: FilePath) -> Tasks:
     """Loads tasks of any known format: a folder, a task file, Kaggle challenges and so on.
 
     >>> tasks = load("examples/tasks")
@@ -42,7 +36,7 @@ def load(path: Path) -> Tasks:
 
 def run(
     solvers: SolversLike,
-    tasks: Tasks,
+    tasks: TasksLike,
     *,
     all_pairs: bool = False,
     device: str = "auto",
@@ -56,9 +50,20 @@ def run(
     """Runs solvers on tasks and compares the outputs with the known ones.
 
     A solver belongs to the task in its name: `solve_1673c3ec` to the task `1673c3ec`. With
-    `all_pairs` every solver runs on every task. `values` says which values the results keep,
-    `verify` which share of the runs that a GPU has finished is repeated on the CPU. After `time`
-    seconds the results so far are returned.
+    `all_pairs` every solver runs on every task.
+
+    Args:
+        solvers: Solvers, or paths of solver files.
+        tasks: Tasks, or the path of a file or folder.
+        all_pairs: Whether solvers also run on tasks that they are not named after.
+        device: `auto`, `cpu`, `cuda`, or `cuda:0,1` for some GPUs. `auto` takes all GPUs if there
+            are so many runs that opening them pays.
+        jobs: The number of threads; one per core if it is left out.
+        limits: The limits of each run.
+        values: Which values the results keep: those of wrong runs, all, or none.
+        verify: The share of the runs finished by a GPU that the CPU repeats, from 0 to 1.
+        time: The seconds after which the results so far are returned.
+        progress: How to show progress; see `batt.types.Progress`.
 
     >>> import batt
     >>> results = batt.run(batt.Solvers.embedded(), batt.Tasks.embedded())
@@ -84,7 +89,7 @@ def run(
 
 def card(
     solvers: SolversLike,
-    tasks: Tasks | None = None,
+    tasks: TasksLike | None = None,
     *,
     count: int | None = None,
     mutants: int = 0,
@@ -93,23 +98,26 @@ def card(
 ) -> Batt:
     """Merges solvers into one program, a batt, that computes shared steps once.
 
-    `count` draws some of the solvers, `mutants` adds randomly changed ones. Without `differs` the
-    batt has no scores, only candidates.
+    Args:
+        solvers: Solvers, or paths of solver files.
+        tasks: The tasks of the solvers. The solver of the largest task is merged first.
+        count: How many of the solvers to draw at random; all if it is left out.
+        mutants: How many randomly changed solvers to add.
+        seed: What the random choices depend on.
+        differs: Whether to add scores, which compare candidates with the expected output.
 
     >>> import batt
     >>> merged = batt.card(batt.Solvers.embedded(), batt.Tasks.embedded())
     >>> len(merged), merged.stats["steps_before"], merged.steps
     (65, 1968, 1319)
     """
-    return _native.card(
-        solvers, tasks, count=count, mutants=mutants, seed=seed, differs=differs
-    )
+    return _native.card(solvers, tasks, count=count, mutants=mutants, seed=seed, differs=differs)
 
 
 def mega(
     batts: BattsLike,
-    tasks: Tasks,
-    output: Path | None = None,
+    tasks: TasksLike,
+    output: FilePath | None = None,
     *,
     existing: Literal["refuse", "resume", "overwrite"] = "refuse",
     full: bool = False,
@@ -122,8 +130,20 @@ def mega(
 ) -> MegaResults:
     """Runs batts on every pair of every task.
 
-    `output` names a file of JSON lines, or a table if it ends in `.parquet`. An interrupted run
-    leaves its results there, and `existing="resume"` continues it.
+    Args:
+        batts: Batts, or paths of batt files.
+        tasks: Tasks, or the path of a file or folder.
+        output: A file for the results: JSON lines, or a table if it ends in `.parquet`. An
+            interrupted run leaves its results beside it.
+        existing: What to do with results of an earlier run that was interrupted: `resume`
+            continues it, `overwrite` begins again.
+        full: Whether the file has all values, which makes it many times larger.
+        device: `auto`, `cpu`, `cuda`, or `cuda:0,1` for some GPUs.
+        jobs: The number of threads; one per core if it is left out.
+        limits: The limits of each solver in a run. The default also ends a run after a minute.
+        verify: The share of the runs finished by a GPU that the CPU repeats, from 0 to 1.
+        time: The seconds after which the results so far are returned.
+        progress: How to show progress; see `batt.types.Progress`.
 
     >>> import batt
     >>> tasks = batt.Tasks.embedded()
@@ -147,13 +167,13 @@ def mega(
 
 
 def evolve(
-    tasks: Tasks,
+    tasks: TasksLike,
     solvers: SolversLike | None = None,
-    archive: Path | None = None,
+    archive: FilePath | None = None,
     *,
     time: float | None = None,
     generations: int | None = None,
-    only: Sequence[str] | None = None,
+    only: IdsLike | None = None,
     hold_out: int = 0,
     seed: int | None = None,
     islands: int | None = None,
@@ -168,9 +188,26 @@ def evolve(
     """Searches for new solvers of tasks, learning from known solvers.
 
     The result is an iterator of events; `run()` goes through all of them and returns a report. The
-    search begins with the first event. With an archive, everything that an event reports is saved,
-    and `resume` continues an interrupted search. `hold_out` removes the solvers of some tasks and
-    searches for these only.
+    search begins with the first event, and ends when its time or its generations are over, or when
+    all tasks are solved.
+
+    Args:
+        tasks: Tasks, or the path of a file or folder. Their tests are not used.
+        solvers: Known solvers to learn from.
+        archive: A file to keep solvers in. What an event reports as saved is there.
+        time: The seconds after which the search ends.
+        generations: The generations after which it ends.
+        only: The tasks to search for; all if it is left out.
+        hold_out: The number of tasks whose solvers are removed, to search for these only.
+        seed: What the random choices depend on. The same seed gives the same search.
+        islands: The number of separate populations of each task.
+        population: The number of solvers in one population.
+        offspring: The number of offspring of one generation; chosen if it is left out.
+        device: `auto`, `cpu`, `cuda`, or `cuda:0,1` for some GPUs.
+        jobs: The number of threads; one per core if it is left out.
+        resume: Whether to continue the last search in the archive.
+        report_tests: Whether the report says which solvers are right on the tests.
+        progress: How to show progress; a function is called with the generation and 0.
 
     >>> import batt
     >>> search = batt.evolve(
@@ -205,10 +242,10 @@ def evolve(
 
 
 def submit(
-    tasks: Tasks,
+    tasks: TasksLike,
     solvers: SolversLike | None = None,
-    archive: Path | None = None,
-    output: Path | None = None,
+    archive: FilePath | None = None,
+    output: FilePath | None = None,
     *,
     jobs: int | None = None,
     time: float | None = None,
@@ -216,7 +253,14 @@ def submit(
 ) -> Submission:
     """Answers the tests of tasks with the best archived solvers, then with the given ones.
 
-    `output` names the submission file. It is complete and valid at every moment.
+    Args:
+        tasks: Tasks, or the path of a file or folder.
+        solvers: Solvers to answer with, each on the task it is named after.
+        archive: An archive of solvers to answer with.
+        output: The submission file. It is complete and valid at every moment.
+        jobs: The number of threads; one per core if it is left out.
+        time: The seconds after which the rest is left to fillers.
+        progress: How to show progress; see `batt.types.Progress`.
 
     >>> import batt
     >>> submission = batt.submit(batt.Tasks.embedded(), batt.Solvers.embedded())
@@ -224,13 +268,13 @@ def submit(
     65
     """
     with bar("answering", progress) as shown:
-        return _native.submit(
-            tasks, solvers, archive, output, jobs=jobs, time=time, progress=shown
-        )
+        return _native.submit(tasks, solvers, archive, output, jobs=jobs, time=time, progress=shown)
 
 
-def score(submission: Submission | Path, tasks: Tasks) -> SubmissionScore:
+def score(submission: Submission | FilePath, tasks: TasksLike) -> SubmissionScore:
     """Scores a submission, or the file of one, by the three rules in use, and checks it.
+
+    A missing answer counts as wrong. `findings` lists what Kaggle would refuse.
 
     >>> import batt
     >>> tasks = batt.Tasks.embedded()

@@ -1,7 +1,7 @@
-"""The exceptions of Batt. They form one tree, with `BattError` at its root.
+r"""The exceptions of Batt. They form one tree, with `BattError` at its root.
 
     BattError
-    ├── TasksError          a file of tasks cannot be loaded
+    ├── TasksError          tasks or a submission cannot be loaded
     ├── SolverError         a solver cannot be loaded; `diagnostics` has all reasons
     ├── CardError           solvers cannot be merged
     ├── ResultsError        results cannot be written or resumed
@@ -9,17 +9,35 @@
     ├── EvolveError         an evolution cannot start or continue
     ├── DeviceError         a device cannot be opened
     ├── FileError           a file cannot be read or written (also an OSError)
+    │   └── MissingFileError    it does not exist (also a FileNotFoundError)
     ├── RequestError        the arguments of a call do not fit (also a ValueError)
     ├── RunFault            a run of a solver failed; `op` and `line` say where
     │   ├── TypeFault ...   as CPython fails (also the exception that CPython raises)
     │   └── RunLimit        a run reached a limit
     └── InternalError       a bug in Batt
+
+    SolverWarning           some functions of a file were left out (a UserWarning)
+
+An argument of the wrong type is a `TypeError`, and an index that does not exist an `IndexError` or
+a `KeyError`, as everywhere in Python. A missing optional package is an `ImportError`.
+
+    >>> import batt
+    >>> try:
+    ...     batt.Solver.parse("def solve(I):\n    return hmiror(I)\n", file="a.py")
+    ... except batt.SolverError as error:
+    ...     print(error.file, error.line, error.diagnostics[0].hint)
+    a.py 2 did you mean 'hmirror'?
 """
 
 from __future__ import annotations
 
 import builtins
-from typing import Any
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from batt._native import Diagnostic
 
 __all__ = [
     "ArchiveError",
@@ -34,6 +52,7 @@ __all__ = [
     "InternalError",
     "KeyFault",
     "MemoryLimit",
+    "MissingFileError",
     "RecursionFault",
     "RequestError",
     "ResultsError",
@@ -42,6 +61,7 @@ __all__ = [
     "RuntimeFault",
     "SizeLimit",
     "SolverError",
+    "SolverWarning",
     "StepLimit",
     "StopIterationFault",
     "TasksError",
@@ -54,32 +74,46 @@ __all__ = [
 
 
 class BattError(Exception):
-    """An error of Batt. `hint` says what to do."""
+    """An error of Batt. `hint` says what to do; `file` and `line` say where, if they are known."""
 
-    def __init__(self, message: str = "", hint: str | None = None) -> None:
+    def __init__(
+        self,
+        message: str = "",
+        hint: str | None = None,
+        *,
+        file: str | None = None,
+        line: int | None = None,
+    ) -> None:
         super().__init__(message)
         self.message = message
         self.hint = hint or None
+        self.file = file
+        self.line = line
 
     def __str__(self) -> str:
         return f"{self.message}\nhint: {self.hint}" if self.hint else self.message
 
 
 class TasksError(BattError):
-    """A file of tasks cannot be loaded."""
+    """Tasks or a submission cannot be loaded."""
 
 
 class SolverError(BattError):
-    """A solver cannot be loaded. `file` and `line` name the first mistake."""
+    """A solver cannot be loaded. `diagnostics` has all reasons, `line` is that of the first."""
 
     def __init__(
-        self, message: str = "", hint: str | None = None, diagnostics: tuple[Any, ...] = ()
+        self,
+        message: str = "",
+        hint: str | None = None,
+        *,
+        diagnostics: Iterable[Diagnostic] = (),
+        file: str | None = None,
     ) -> None:
-        super().__init__(message, hint)
         self.diagnostics = tuple(diagnostics)
         first = self.diagnostics[0] if self.diagnostics else None
-        self.file: str | None = first.file if first else None
-        self.line: int | None = first.line if first else None
+        super().__init__(
+            message, hint, file=first.file if first else file, line=first.line if first else None
+        )
 
 
 class CardError(BattError):
@@ -103,7 +137,28 @@ class DeviceError(BattError):
 
 
 class FileError(BattError, builtins.OSError):
-    """A file cannot be read or written."""
+    """A file cannot be read or written. `errno` and `filename` are those of an `OSError`."""
+
+    def __init__(
+        self,
+        message: str = "",
+        hint: str | None = None,
+        *,
+        file: str | None = None,
+        errno: int | None = None,
+    ) -> None:
+        super().__init__(message, hint, file=file)
+        self.errno = errno
+        self.filename = file
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        # OSError keeps these two outside of the dictionary.
+        state = {**self.__dict__, "errno": self.errno, "filename": self.filename}
+        return type(self), self.args, state
+
+
+class MissingFileError(FileError, builtins.FileNotFoundError):
+    """A file does not exist."""
 
 
 class RequestError(BattError, builtins.ValueError):
@@ -112,6 +167,10 @@ class RequestError(BattError, builtins.ValueError):
 
 class InternalError(BattError):
     """A bug in Batt."""
+
+
+class SolverWarning(UserWarning):
+    """Some functions of a solver file cannot be loaded and were left out."""
 
 
 class RunFault(BattError):
@@ -123,11 +182,11 @@ class RunFault(BattError):
         hint: str | None = None,
         *,
         op: str | None = None,
+        file: str | None = None,
         line: int | None = None,
     ) -> None:
-        super().__init__(message, hint)
+        super().__init__(message, hint, file=file, line=line)
         self.op = op
-        self.line = line
 
 
 class TypeFault(RunFault, builtins.TypeError):
@@ -152,8 +211,12 @@ class ValueFault(RunFault, builtins.ValueError):
     """An empty container, one of the wrong size, or a step of zero."""
 
 
-class StopIterationFault(RunFault, builtins.StopIteration):
-    """There is no first element."""
+class StopIterationFault(RunFault):
+    """There is no first element.
+
+    This is the one fault that is not the exception that CPython raises: a `StopIteration` would
+    silently end the loop that calls the solver, such as `list(map(solver, grids))`.
+    """
 
 
 class RuntimeFault(RunFault, builtins.RuntimeError):

@@ -88,7 +88,7 @@ def run(
     with _Pool(job, workers, num_cpus, num_gpus) as pool, bar("running", progress) as shown:
         parts = pool.parts("run", units, shown)
     seconds = clock.monotonic() - started
-    return Results._together(chosen, tasks, parts, all_pairs, seconds, pool.size)
+    return _native._together(chosen, tasks, parts, all_pairs, seconds, pool.size)
 
 
 def mega(
@@ -234,14 +234,14 @@ class _Worker:
     def ready(self) -> None:
         """Returns when the worker has started."""
 
-    def run(self, shard: str) -> bytes:
+    def run(self, shard: str) -> str:
         """Runs a part of the solvers' runs and returns its rows."""
         job = self._job
         assert job.solvers is not None
         results = _native.run(
             job.solvers, job.tasks, jobs=self._jobs, shard=shard, **job.options
         )
-        return results._rows()
+        return _native._rows(results)
 
     def mega(self, shard: str) -> dict[str, bytes]:
         """Runs a part of a mega-batch and returns its files by the end of their names."""
@@ -301,10 +301,10 @@ class _Pool:
         worker = self._make.remote(self._job)
         self._starting[worker.ready.remote()] = worker
 
-    def parts(self, method: str, units: int | None, shown: Bar) -> list[bytes]:
+    def parts(self, method: str, units: int | None, shown: Bar) -> list[str]:
         """Does all parts of a run and returns their results, in the order of the parts."""
         count = units or self.size * _UNITS_EACH
-        parts: dict[int, bytes] = {}
+        parts: dict[int, str] = {}
         shards = {number: (f"{number}/{count}",) for number in range(1, count + 1)}
         for number, part in self.map(method, shards):
             parts[number] = part

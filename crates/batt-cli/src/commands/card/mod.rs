@@ -7,8 +7,8 @@ use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};
 
 use anyhow::Result;
-use batt::Dialect;
 use batt::card::{self, DifferSet, DonorPool, Form};
+use batt::{Control, Dialect};
 use clap::Args;
 
 use self::report::Report;
@@ -165,7 +165,7 @@ pub fn main(args: &CardArgs, ui: &Ui) -> Result<Exit> {
         false => (DifferSet::none(), true),
     };
     let wanted = args.mutants.map_or(0, NonZeroUsize::get);
-    let made = donors.add_mutants(wanted, args.seed);
+    let made = donors.add_mutants(wanted, args.seed, &Control::new());
     if made < wanted && donors.is_uniform() {
         let made = counted(made, "mutant");
         ui.warn(format_args!("only {made} of {wanted} could be made"));
