@@ -18,7 +18,14 @@ use crate::trace::PyTrace;
 /// The number of tasks or failures in one picture. More make a picture that no browser likes.
 const MOST: usize = 24;
 
-/// A picture: SVG text that notebooks show.
+/// A picture, the result of `batt.picture`. A notebook shows it.
+///
+///     >>> import batt
+///     >>> shown = batt.picture(batt.load("examples/tasks")["d00d1e55"], theme="light")
+///     >>> shown
+///     <Picture 735x326>
+///     >>> shown.svg[:4], shown.png()[1:4]
+///     ('<svg', b'PNG')
 #[pyclass(frozen, module = "batt", name = "Picture")]
 pub struct PyPicture(Svg);
 
@@ -61,10 +68,6 @@ impl PyPicture {
         self.0.as_str()
     }
 
-    fn __str__(&self) -> &str {
-        self.0.as_str()
-    }
-
     fn __repr__(&self) -> String {
         format!("<Picture {}x{}>", self.0.width(), self.0.height())
     }
@@ -83,7 +86,10 @@ impl PyPicture {
     }
 }
 
-/// Draws a task, a grid, a solver, a trace, a result or an archived solver.
+/// Draws a task, tasks, a grid, a solver, a trace, a result, failures, or an archived solver.
+///
+/// Palettes are `official`, `arcprize` and `colour-blind`; themes are `light`, `dark` and `auto`,
+/// which follows the browser. `cell` is the size of a cell, `width` that of the picture at most.
 #[pyfunction]
 #[pyo3(signature = (what, *, palette="official", theme="auto", cell=None, width=None))]
 pub fn picture(

@@ -17,10 +17,13 @@ The main functions and classes:
     Solvers, Solver, solver          solvers from files, from text, from Python functions
     run, Results                     solvers on tasks, on all cores and GPUs
     card, Batt, mega                 many solvers as one program, over whole datasets
+    merge_results                    the parts of a run on several machines, put together
     evolve, Archive                  a search for new solvers, and where they are kept
     submit, score                    answers to tests
+    picture, Picture                 anything of the above as SVG or PNG
     devices, demo                    what this machine has; a first run
     batt.dsl                         the primitives as Python functions
+    batt.ray                         the same work on a Ray cluster
     batt.errors                      all exceptions
     batt.types                       types for annotations, and of the returned dictionaries
 """
@@ -45,6 +48,7 @@ from batt._native import (
     Limits,
     MegaResult,
     MegaResults,
+    Picture,
     Result,
     Results,
     ReturnedFunction,
@@ -55,6 +59,8 @@ from batt._native import (
     Tasks,
     Trace,
     TraceStep,
+    merge_results,
+    picture,
 )
 from batt._work import card, demo, devices, evolve, load, mega, run, score, submit
 from batt.errors import BattError, RunFault, SolverError, SolverWarning
@@ -71,6 +77,7 @@ __all__ = [
     "Limits",
     "MegaResult",
     "MegaResults",
+    "Picture",
     "Result",
     "Results",
     "ReturnedFunction",
@@ -95,6 +102,8 @@ __all__ = [
     "from_kaggle",
     "load",
     "mega",
+    "merge_results",
+    "picture",
     "run",
     "score",
     "solver",

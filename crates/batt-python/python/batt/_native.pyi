@@ -28,6 +28,7 @@ from batt.types import (
     LineageEntry,
     MegaSummary,
     MergeReport,
+    MergeSummary,
     PairLike,
     Progress,
     RunSummary,
@@ -52,6 +53,7 @@ __all__ = [
     "Limits",
     "MegaResult",
     "MegaResults",
+    "Picture",
     "Result",
     "Results",
     "ReturnedFunction",
@@ -62,11 +64,16 @@ __all__ = [
     "Tasks",
     "Trace",
     "TraceStep",
+    "_batts",
+    "_rows",
+    "_together",
     "card",
     "command",
     "devices",
     "evolve",
     "mega",
+    "merge_results",
+    "picture",
     "run",
     "score",
     "submit",
@@ -153,6 +160,7 @@ class Grid:
     ) -> NDArray[np.uint8]: ...
     def __eq__(self, other: object, /) -> bool: ...
     def __hash__(self) -> int: ...
+    def _repr_svg_(self) -> str: ...
 
 @final
 class Task:
@@ -224,6 +232,7 @@ class Task:
         """
     def __eq__(self, other: object, /) -> bool: ...
     def __hash__(self) -> int: ...
+    def _repr_svg_(self) -> str: ...
 
 @final
 class Tasks(Sequence[Task]):
@@ -308,6 +317,7 @@ class Tasks(Sequence[Task]):
     def __getitem__(self, key: slice | list[int] | list[str], /) -> Tasks: ...
     def __eq__(self, other: object, /) -> bool: ...
     def __hash__(self) -> int: ...
+    def _repr_svg_(self) -> str: ...
 
 @final
 class Limits:
@@ -502,6 +512,7 @@ class Solver:
         """
     def __eq__(self, other: object, /) -> bool: ...
     def __hash__(self) -> int: ...
+    def _repr_svg_(self) -> str: ...
 
 @final
 class Solvers(Sequence[Solver]):
@@ -610,6 +621,7 @@ class Trace:
     def __getitem__(self, key: SupportsIndex | str, /) -> TraceStep: ...
     @overload
     def __getitem__(self, key: slice | list[int] | list[str], /) -> list[TraceStep]: ...
+    def _repr_svg_(self) -> str: ...
 
 @final
 class TraceStep:
@@ -715,6 +727,7 @@ class Results:
     def __getitem__(self, key: SupportsIndex, /) -> Result: ...
     @overload
     def __getitem__(self, key: slice | list[int], /) -> list[Result]: ...
+    def _repr_svg_(self) -> str: ...
 
 @final
 class Result:
@@ -800,6 +813,7 @@ class Result:
         """
     def __eq__(self, other: object, /) -> bool: ...
     def __hash__(self) -> int: ...
+    def _repr_svg_(self) -> str: ...
 
 def run(
     solvers: SolversLike,
@@ -812,6 +826,7 @@ def run(
     values: Literal["none", "wrong", "all"] = "wrong",
     verify: float = 0.0,
     time: float | None = None,
+    shard: str | None = None,
     progress: object = None,
 ) -> Results:
     """Runs solvers on tasks and compares the results with the known outputs."""
@@ -964,6 +979,7 @@ def mega(
     limits: Limits | None = None,
     verify: float = 0.0,
     time: float | None = None,
+    shard: str | None = None,
     progress: object = None,
 ) -> MegaResults:
     """Runs batts on every pair of every task."""
@@ -1131,6 +1147,7 @@ class ArchiveEntry:
     @property
     def solver(self) -> Solver:
         """The solver, ready to run."""
+    def _repr_svg_(self) -> str: ...
 
 @final
 class Submission(Mapping[str, list[tuple[Array, Array]]]):
@@ -1178,4 +1195,70 @@ def score(submission: Submission | FilePath, tasks: TasksLike) -> SubmissionScor
 def devices() -> DeviceSurvey:
     """Lists the GPUs of this machine, and what is missing to use them."""
 
-def command(argv: Sequence[str]) -> int: ...
+@final
+class Picture:
+    """A picture, the result of `batt.picture`. A notebook shows it.
+
+    >>> import batt
+    >>> shown = batt.picture(batt.load("examples/tasks")["d00d1e55"], theme="light")
+    >>> shown
+    <Picture 735x326>
+    >>> shown.svg[:4], shown.png()[1:4]
+    ('<svg', b'PNG')
+    """
+    @property
+    def width(self) -> int: ...
+    @property
+    def height(self) -> int: ...
+    @property
+    def svg(self) -> str:
+        """The text of an SVG file."""
+    def png(self, scale: float = 2.0) -> bytes:
+        """Returns the bytes of a PNG file."""
+    def save(self, path: FilePath, *, scale: float = 2.0) -> None:
+        """Writes a file: PNG if its name ends in `.png`, else SVG."""
+    def _repr_svg_(self) -> str: ...
+
+def picture(
+    what: Grid | Task | Tasks | Solver | Trace | Result | Results | ArchiveEntry | GridLike,
+    *,
+    palette: Literal["official", "arcprize", "colour-blind"] = "official",
+    theme: Literal["light", "dark", "auto"] = "auto",
+    cell: int | None = None,
+    width: int | None = None,
+) -> Picture:
+    """Draws a task, tasks, a grid, a solver, a trace, a result, failures, or an archived
+    solver.
+
+    Palettes are `official`, `arcprize` and `colour-blind`; themes are `light`, `dark` and
+    `auto`, which follows the browser. `cell` is the size of a cell, `width` that of the
+    picture at most.
+    """
+
+def merge_results(
+    parts: Sequence[FilePath], output: FilePath, *, progress: object = None
+) -> MergeSummary:
+    """Puts the files of all parts of a run together. The file is the one that a run without
+    parts writes. The parts are those of `batt.mega(..., shard="1/3")` and so on.
+    """
+
+def command(args: Sequence[str]) -> int:
+    """Runs the command `batt` and returns its exit code. The first argument is the name of the
+    program.
+    """
+
+def _rows(results: Results) -> str:
+    """Returns the rows of results as text."""
+
+def _together(
+    solvers: Solvers,
+    tasks: Tasks,
+    parts: Sequence[str],
+    all_pairs: bool,
+    seconds: float,
+    threads: int,
+) -> Results:
+    """Puts the rows of all parts of a run together, in the order of the parts."""
+
+def _batts(data: BattsLike) -> list[Batt]:
+    """Reads batts into a list of them, for other machines."""

@@ -45,6 +45,7 @@ def run(
     values: Literal["none", "wrong", "all"] = "wrong",
     verify: float = 0.0,
     time: float | None = None,
+    shard: str | None = None,
     progress: Progress = None,
 ) -> Results:
     """Runs solvers on tasks and compares the outputs with the known ones.
@@ -63,6 +64,7 @@ def run(
         values: Which values the results keep: those of wrong runs, all, or none.
         verify: The share of the runs finished by a GPU that the CPU repeats, from 0 to 1.
         time: The seconds after which the results so far are returned.
+        shard: The part of the runs to do, such as `3/10`; all if it is left out.
         progress: How to show progress; see `batt.types.Progress`.
 
     >>> import batt
@@ -83,6 +85,7 @@ def run(
             values=values,
             verify=verify,
             time=time,
+            shard=shard,
             progress=shown,
         )
 
@@ -126,6 +129,7 @@ def mega(
     limits: Limits | None = None,
     verify: float = 0.0,
     time: float | None = None,
+    shard: str | None = None,
     progress: Progress = None,
 ) -> MegaResults:
     """Runs batts on every pair of every task.
@@ -143,6 +147,7 @@ def mega(
         limits: The limits of each solver in a run. The default also ends a run after a minute.
         verify: The share of the runs finished by a GPU that the CPU repeats, from 0 to 1.
         time: The seconds after which the results so far are returned.
+        shard: The part of the runs to do, such as `3/10`; all if it is left out.
         progress: How to show progress; see `batt.types.Progress`.
 
     >>> import batt
@@ -162,6 +167,7 @@ def mega(
             limits=limits,
             verify=verify,
             time=time,
+            shard=shard,
             progress=shown,
         )
 

@@ -18,34 +18,45 @@ Needs Ray: `pip install "batt-arc[ray]"`. `docs/scaling.md` says how it scales.
 from __future__ import annotations
 
 import hashlib
+import importlib
 import shutil
 import tempfile
 import time as clock
 from collections import deque
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
 from batt import _native
 from batt._native import Archive, Batt, Limits, Results, Solvers, Tasks
-from batt._progress import Bar, Progress, bar
-from batt._work import BattsLike, SolversLike
-from batt._work import Path as PathLike
+from batt._progress import Bar, bar
 from batt.errors import BattError, RequestError
 
 if TYPE_CHECKING:
-    from batt.types import MergeSummary
+    from batt.types import (
+        ArchivedTask,
+        BattsLike,
+        FilePath,
+        MergeSummary,
+        Progress,
+        SolversLike,
+        TasksLike,
+    )
 
 try:
-    import ray
-    from ray.exceptions import ObjectLostError, RayActorError, WorkerCrashedError
+    # What Ray says about its types is incomplete, so type checkers see nothing of it.
+    ray: Any = importlib.import_module("ray")
 except ImportError as error:
     raise ImportError("batt.ray needs Ray: pip install 'batt-arc[ray]'") from error
 
 __all__ = ["evolve", "mega", "run"]
 
-_LOST = (RayActorError, ObjectLostError, WorkerCrashedError)
+_LOST = (
+    ray.exceptions.RayActorError,
+    ray.exceptions.ObjectLostError,
+    ray.exceptions.WorkerCrashedError,
+)
 
 # A worker has the next unit at hand while it returns the last result.
 _AT_HAND = 2
@@ -59,7 +70,7 @@ _UNITS_EACH = 16
 
 def run(
     solvers: SolversLike,
-    tasks: Tasks,
+    tasks: TasksLike,
     *,
     all_pairs: bool = False,
     device: str = "cpu",
@@ -76,7 +87,7 @@ def run(
     A worker takes `num_cpus` cores and `num_gpus` GPUs. By default there are as many workers as the
     cluster has room for. With GPUs, `device="cuda"` uses the GPU that Ray gives to a worker.
     """
-    chosen = Solvers(solvers)
+    chosen, tasks = Solvers(solvers), Tasks(tasks)
     options = {
         "all_pairs": all_pairs,
         "device": device,
@@ -94,7 +105,7 @@ def run(
 def mega(
     batts: BattsLike,
     tasks: Tasks,
-    output: PathLike,
+    output: FilePath,
     *,
     existing: Literal["refuse", "resume", "overwrite"] = "refuse",
     full: bool = False,
@@ -121,7 +132,7 @@ def mega(
         shutil.rmtree(folder, ignore_errors=True)
     listed = _native._batts(batts)
     options = {"full": full, "device": device, "limits": limits}
-    job = _Job(batts=listed, tasks=tasks, options=options)
+    job = _Job(batts=listed, tasks=Tasks(tasks), options=options)
     with _Pool(job, workers, num_cpus, num_gpus) as pool, bar("running", progress) as shown:
         folder.mkdir(parents=True, exist_ok=True)
         # The number of units decides what a part is, so a resumed run keeps it.
@@ -146,7 +157,7 @@ def mega(
 def evolve(
     tasks: Tasks,
     solvers: SolversLike | None,
-    archive: PathLike,
+    archive: FilePath,
     *,
     rounds: int | None = None,
     generations: int = 20,
@@ -160,7 +171,7 @@ def evolve(
     num_gpus: float = 0,
     device: str = "cpu",
     progress: Progress = None,
-) -> list[dict[str, Any]]:
+) -> list[ArchivedTask]:
     """Searches for new solvers on a cluster, and keeps them in one archive.
 
     In each round every island evolves its tasks for some generations, learning from the archive.
@@ -174,7 +185,7 @@ def evolve(
     if rounds is None and time is None:
         raise RequestError("the search has no end", "pass rounds or time")
     chosen = None if solvers is None else Solvers(solvers)
-    kept = Archive(archive)
+    kept, tasks = Archive(archive), Tasks(tasks)
     ids = [task.id for task in tasks]
     options = {
         "generations": generations,
@@ -190,7 +201,7 @@ def evolve(
         while rounds is None or number < rounds:
             left = None if ends is None else ends - clock.monotonic()
             solved = {task["task"] for task in kept.tasks() if task["solved"]}
-            open_tasks = [id for id in ids if id not in solved]
+            open_tasks = [task for task in ids if task not in solved]
             if (left is not None and left <= 0) or not open_tasks:
                 break
             content = ray.put(_snapshot(kept))
@@ -219,7 +230,7 @@ class _Job:
     tasks: Tasks
     options: Mapping[str, Any]
     solvers: Solvers | None = None
-    batts: list[Batt] = field(default_factory=list)
+    batts: list[Batt] | None = None
 
 
 class _Worker:
@@ -238,19 +249,16 @@ class _Worker:
         """Runs a part of the solvers' runs and returns its rows."""
         job = self._job
         assert job.solvers is not None
-        results = _native.run(
-            job.solvers, job.tasks, jobs=self._jobs, shard=shard, **job.options
-        )
+        results = _native.run(job.solvers, job.tasks, jobs=self._jobs, shard=shard, **job.options)
         return _native._rows(results)
 
     def mega(self, shard: str) -> dict[str, bytes]:
         """Runs a part of a mega-batch and returns its files by the end of their names."""
         job = self._job
+        assert job.batts is not None
         with tempfile.TemporaryDirectory(prefix="batt-") as folder:
             path = Path(folder) / "part.jsonl"
-            _native.mega(
-                job.batts, job.tasks, path, jobs=self._jobs, shard=shard, **job.options
-            )
+            _native.mega(job.batts, job.tasks, path, jobs=self._jobs, shard=shard, **job.options)
             start = len(path.name)
             return {file.name[start:]: file.read_bytes() for file in Path(folder).iterdir()}
 
@@ -277,9 +285,7 @@ class _Worker:
 class _Pool:
     """Workers on a cluster. Ray places them, and starts others where a machine is lost."""
 
-    def __init__(
-        self, job: _Job, workers: int | None, num_cpus: float, num_gpus: float
-    ) -> None:
+    def __init__(self, job: _Job, workers: int | None, num_cpus: float, num_gpus: float) -> None:
         if not ray.is_initialized():
             ray.init()
         self.size = workers or _room(num_cpus, num_gpus)
@@ -411,7 +417,7 @@ def _part(folder: Path, number: int, suffix: str = "") -> Path:
 
 
 def _kept_count(folder: Path, count: int) -> int:
-    """Returns the number of parts that an interrupted run has begun with, or begins with `count`."""
+    """Returns the number of parts of an interrupted run, or begins a run of `count` parts."""
     kept = folder / "count"
     if kept.exists():
         return int(kept.read_text())

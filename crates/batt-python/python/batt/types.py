@@ -37,6 +37,7 @@ __all__ = [
     "LineageEntry",
     "MegaSummary",
     "MergeReport",
+    "MergeSummary",
     "PairData",
     "PairLike",
     "Progress",
@@ -195,6 +196,21 @@ class MegaSummary(TypedDict):
     bytes: int | None
     seconds: float | None
     threads: int | None
+
+
+class MergeSummary(TypedDict):
+    """The counts of `batt.merge_results`."""
+
+    parts: int
+    runs: int
+    tasks: int
+    tasks_solved: int
+    right: int
+    errors: dict[str, int]
+    solved: list[SolvedTask]
+    """For batts: the tasks that donors solve."""
+    output: str
+    bytes: int
 
 
 # Evolving and archives.
