@@ -1,23 +1,25 @@
 //! Recipes: how Python makes a frozenset that has a given table.
 //!
 //! A caller outside of the run builds a real frozenset and wants it to iterate as the simulation
-//! says, and to behave the same in later operations. Four constructions reach nearly every table
-//! that the operations of the DSL make:
+//! says, and to behave the same in later operations. Most sets are built of a known sequence, and
+//! Python can build them in the same way; then nothing is simulated. Four more constructions reach
+//! nearly every table that other operations of the DSL make:
 //!
 //! | [`SetSteps`] | in Python | size of the table for n elements |
 //! | --- | --- | --- |
 //! | `Insert` | elements added one by one | as it grows: 8, 32, 128, 512, ... |
-//! | `FromDict` | `frozenset(dict)`, more elements added | above 2n of the keys: 8, 16, 32, ... |
-//! | `Union` | `first.union(dict)` | above twice the sum of both lengths |
-//! | `Difference` | `frozenset(dict) - removed` | as `FromDict`, with traces of what was removed |
+//! | `Freeze` | `frozenset(set)`, the set built by adding elements | above 2n: 8, 16, 32, ... |
+//! | `FromDict` | `frozenset(dict)`, more elements added | above 2n of the keys |
+//! | `Union` | `frozenset(first).union(dict)` | above twice the sum of both lengths |
+//! | `Difference` | `frozenset(dict) - removed` | as `FromDict`, with traces of the removed |
 //!
 //! `frozenset(dict)` makes a table of its final size and then inserts the keys in their order. Any
 //! table without dummies can be filled in this way: first the elements that stand in the first slot
 //! of their probe sequence, then the others, each after those that it avoids.
 
-use super::layout::{DUMMY, EMPTY, Table};
-use super::origin::{Selection, place};
-use super::{Origin, Set};
+use super::layout::{DUMMY, EMPTY, Layout, Table};
+use super::origin::{Product, Selection, place};
+use super::{Elems, Origin, Set};
 use crate::fault::Outcome;
 use crate::run::Run;
 use crate::value::Value;
@@ -25,38 +27,34 @@ use crate::value::Value;
 /// The way to make a set outside of the run.
 #[derive(Clone, Copy)]
 pub struct SetRecipe<'r> {
-    /// The elements in iteration order. A recipe that removes elements has these as well, anywhere
-    /// among the others.
+    /// The elements in the sequence in which the steps use them.
     pub elements: &'r [Value<'r>],
     /// The steps; `None` if no construction is known that gives the table.
     pub steps: Option<SetSteps<'r>>,
 }
 
-/// A construction of a frozenset in Python. Numbers are positions in [`SetRecipe::elements`].
+/// A construction of a frozenset in Python from a sequence of elements.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum SetSteps<'r> {
-    /// Add the elements one by one to an empty set.
-    Insert(&'r [u32]),
-    /// Make a frozenset of a dict with these keys, and add the other elements.
+    /// Add the elements one by one to an empty frozenset.
+    Insert,
+    /// Add the elements one by one to an empty mutable set, and make a frozenset of it.
+    Freeze,
+    /// Make a frozenset of a dict whose keys are the first elements, and add the other elements.
     FromDict {
-        /// The keys of the dict.
-        keys: &'r [u32],
-        /// The elements to add.
-        then: &'r [u32],
+        /// The number of keys.
+        keys: usize,
     },
-    /// Make a set by adding the first elements one by one, then its union with a dict.
+    /// Make a frozenset by adding the first elements one by one, then its union with a dict whose
+    /// keys are all elements.
     Union {
-        /// The elements of the set.
-        first: &'r [u32],
-        /// The keys of the dict: all elements.
-        keys: &'r [u32],
+        /// The number of first elements.
+        first: usize,
     },
-    /// Make a frozenset of a dict with these keys, then its difference from the set of some
-    /// elements.
+    /// Make a frozenset of a dict whose keys are all elements, then its difference from the set of
+    /// some of them.
     Difference {
-        /// The keys of the dict: all elements.
-        keys: &'r [u32],
-        /// The elements to remove.
+        /// The positions of the elements to remove.
         removed: &'r [u32],
     },
 }
@@ -64,26 +62,83 @@ pub enum SetSteps<'r> {
 impl<'r> Run<'r> {
     /// Returns how to make a set in Python, computing its iteration order if needed.
     pub fn set_recipe(&mut self, set: &'r Set<'r>) -> Outcome<SetRecipe<'r>> {
-        let elements = set.values(self)?;
-        if elements.len() <= 1 && !may_be_large(set) {
-            let steps = Some(SetSteps::Insert(&[0][..elements.len()]));
-            return Ok(SetRecipe { elements, steps });
+        self.spend(set.len())?;
+        if let Some(recipe) = self.natural_recipe(set)? {
+            return Ok(recipe);
         }
         set.layout(self)?;
         let layout = place(self, set)?;
-        self.spend(elements.len())?;
         let hashes = set.element_hashes(self)?;
-        let found = self.find_steps(hashes, layout.order, layout.slots, |steps| {
-            let removals_matter = layout.fill as usize > elements.len() && !steps.fill_gaps();
+        if is_small_and_plain(layout, hashes) {
+            let elements = set.values(self)?;
+            let steps = Some(SetSteps::Insert);
+            return Ok(SetRecipe { elements, steps });
+        }
+        let has_dummies = layout.fill as usize > set.len();
+        let found = find_steps(self, hashes, layout.order, layout.slots, |steps| {
+            let removals_matter = has_dummies && !steps.fill_gaps();
             match removals_matter {
                 true => None,
                 false => steps.find(),
             }
-        })?;
+        });
         match (found, set.origin) {
             (None, Origin::Minus(selection)) => self.difference_recipe(selection),
-            (steps, _) => Ok(SetRecipe { elements, steps }),
+            (None, _) => Ok(SetRecipe {
+                elements: set.values(self)?,
+                steps: None,
+            }),
+            (Some((sequence, shape)), _) => {
+                let numbers = sequence.iter().map(|&at| layout.order[at as usize]);
+                let elements = numbers.map(|number| set.elems.get(number as usize));
+                let elements = self.slice_from(elements)?;
+                let steps = Some(match shape {
+                    Shape::Insert => SetSteps::Insert,
+                    Shape::FromDict(keys) => SetSteps::FromDict { keys },
+                    Shape::Union(first) => SetSteps::Union { first },
+                });
+                Ok(SetRecipe { elements, steps })
+            }
         }
+    }
+
+    /// Returns the recipe of a set that was built of a sequence which is known.
+    fn natural_recipe(&mut self, set: &'r Set<'r>) -> Outcome<Option<SetRecipe<'r>>> {
+        let steps = match set.origin {
+            Origin::Frozen => SetSteps::Freeze,
+            _ => SetSteps::Insert,
+        };
+        let elements = match set.origin {
+            Origin::Build | Origin::Frozen => match set.elems {
+                Elems::Values(values) => values,
+                elems => self.slice_from((0..elems.len()).map(|k| elems.get(k)))?,
+            },
+            Origin::Map(source) => {
+                let order = source.order(self)?;
+                self.slice_from(order.iter().map(|&k| set.elems.get(k as usize)))?
+            }
+            Origin::Filter(&Selection { source, kept }) => {
+                let order = source.order(self)?;
+                let mut renamed = vec![EMPTY; source.len()];
+                for (number, &element) in (0..).zip(kept) {
+                    renamed[element as usize] = number;
+                }
+                let numbers = order.iter().map(|&element| renamed[element as usize]);
+                let numbers: Vec<u32> = numbers.filter(|&number| number != EMPTY).collect();
+                self.slice_from(numbers.iter().map(|&k| set.elems.get(k as usize)))?
+            }
+            Origin::Product(&Product { inner, outer }) => {
+                let (width, columns) = (inner.len(), inner.order(self)?);
+                let rows = outer.order(self)?.iter();
+                let numbers = rows.flat_map(|&y| columns.iter().map(move |&x| (y, x)));
+                let numbers = numbers.map(|(y, x)| y as usize * width + x as usize);
+                let elements: Vec<_> = numbers.map(|number| set.elems.get(number)).collect();
+                self.slice(&elements)?
+            }
+            _ => return Ok(None),
+        };
+        let steps = Some(steps);
+        Ok(Some(SetRecipe { elements, steps }))
     }
 
     /// Returns how to make a set in which elements have been removed from a copy of another set.
@@ -96,75 +151,70 @@ impl<'r> Run<'r> {
         copy.clear();
         copy.merge(hashes, layout, |element| element);
         let order: Vec<u32> = copy.iter().collect();
-        let elements = self.slice_from(order.iter().map(|&e| source.elems.get(e as usize)))?;
-        let steps = self.find_steps(hashes, &order, &copy.slots, |steps| {
-            let sequence = steps.sequence(true)?;
-            let is_from_dict = steps.size == presized(sequence.len());
-            is_from_dict.then_some((sequence, Shape::FromDict(order.len())))
-        })?;
-        let Some(SetSteps::FromDict { keys, .. }) = steps else {
+        let sequence = find_steps(self, hashes, &order, &copy.slots, |steps| {
+            match steps.size == presized(order.len()) {
+                true => steps.sequence(true),
+                false => None,
+            }
+        });
+        let Some(sequence) = sequence else {
             return Ok(SetRecipe {
-                elements,
+                elements: &[],
                 steps: None,
             });
         };
+        let numbers: Vec<u32> = sequence.iter().map(|&at| order[at as usize]).collect();
+        let elements = numbers
+            .iter()
+            .map(|&number| source.elems.get(number as usize));
+        let elements = self.slice_from(elements)?;
         let removed = (0..)
-            .zip(&order)
+            .zip(&numbers)
             .filter(|(_, e)| kept.binary_search(e).is_err());
-        let removed: Vec<u32> = removed.map(|(number, _)| number).collect();
+        let removed: Vec<u32> = removed.map(|(at, _)| at).collect();
         let removed = self.slice(&removed)?;
-        let steps = Some(SetSteps::Difference { keys, removed });
+        let steps = Some(SetSteps::Difference { removed });
         Ok(SetRecipe { elements, steps })
-    }
-
-    /// Looks for the steps that lead to a table. For them, the number of an element is its position
-    /// in iteration order.
-    fn find_steps(
-        &mut self,
-        hashes: &[u64],
-        order: &[u32],
-        slots: &[u32],
-        find: impl FnOnce(&mut Steps<'_>) -> Option<(Vec<u32>, Shape)>,
-    ) -> Outcome<Option<SetSteps<'r>>> {
-        let hashes: Vec<u64> = order.iter().map(|&e| hashes[e as usize]).collect();
-        let occupied = (0..).zip(slots).filter(|(_, e)| **e < DUMMY);
-        let mut table = std::mem::take(&mut self.scratch.table);
-        let mut spare = std::mem::take(&mut self.scratch.spare_table);
-        let mut steps = Steps {
-            hashes: &hashes,
-            places: occupied.map(|(slot, _)| slot).collect(),
-            size: slots.len(),
-            table: &mut table,
-            spare: &mut spare,
-        };
-        let found = find(&mut steps);
-        self.scratch.table = table;
-        self.scratch.spare_table = spare;
-        let Some((sequence, shape)) = found else {
-            return Ok(None);
-        };
-        let sequence = self.slice(&sequence)?;
-        Ok(Some(match shape {
-            Shape::Insert => SetSteps::Insert(sequence),
-            Shape::FromDict(count) => SetSteps::FromDict {
-                keys: &sequence[..count],
-                then: &sequence[count..],
-            },
-            Shape::Union(count) => SetSteps::Union {
-                first: &sequence[..count],
-                keys: sequence,
-            },
-        }))
     }
 }
 
-/// Returns whether the table may be larger than a new one although the set has at most one element.
-fn may_be_large(set: &Set<'_>) -> bool {
-    match set.origin {
-        Origin::Given { log2_size } => log2_size.is_none_or(|log2_size| log2_size > 3),
-        Origin::Minus(_) | Origin::Union(_) => true,
-        _ => false,
+/// Looks for steps that lead to a table. For them, the number of an element is its position in
+/// iteration order.
+fn find_steps<T>(
+    run: &mut Run<'_>,
+    hashes: &[u64],
+    order: &[u32],
+    slots: &[u32],
+    find: impl FnOnce(&mut Steps<'_>) -> T,
+) -> T {
+    let hashes: Vec<u64> = order.iter().map(|&e| hashes[e as usize]).collect();
+    let occupied = (0..).zip(slots).filter(|(_, e)| **e < DUMMY);
+    let mut places = Vec::with_capacity(order.len());
+    places.extend(occupied.map(|(slot, _)| slot));
+    let scratch = &mut run.scratch;
+    let mut steps = Steps {
+        hashes: &hashes,
+        places,
+        size: slots.len(),
+        table: &mut scratch.table,
+        spare: &mut scratch.spare_table,
+    };
+    find(&mut steps)
+}
+
+/// Returns whether a set has a table of 8 slots and gets it when its elements are inserted in
+/// iteration order.
+fn is_small_and_plain(layout: &Layout<'_>, hashes: &[u64]) -> bool {
+    let count = layout.order.len();
+    if layout.slots.len() != 8 || count > 4 || layout.fill as usize != count {
+        return false;
     }
+    let mut slots = [EMPTY; 8];
+    for &element in layout.order {
+        let at = Table::probe(&slots, hashes[element as usize], EMPTY);
+        slots[at] = element;
+    }
+    slots == layout.slots
 }
 
 /// The construction that fits, and the length of its first part.
@@ -337,29 +387,32 @@ mod tests {
         Workspace::new().run(Dialect::ArcDsl, &Limits::default(), body)
     }
 
-    /// Follows the steps as Python would and returns the table.
-    fn follow(steps: SetSteps<'_>, hashes: &[u64]) -> Table {
+    /// Follows the recipe as Python would and returns the table, with positions in the recipe.
+    fn follow(recipe: &SetRecipe<'_>, hashes: &[u64]) -> Table {
+        let all: Vec<u32> = (0..hashes.len() as u32).collect();
         let mut table = Table::default();
         table.clear();
-        match steps {
-            SetSteps::Insert(sequence) => sequence.iter().for_each(|&e| table.add(hashes, e)),
-            SetSteps::FromDict { keys, then } => {
-                table.merge_keys(hashes, keys);
-                then.iter().for_each(|&e| table.add(hashes, e));
+        let mut other = Table::default();
+        other.clear();
+        match recipe.steps.expect("there are steps") {
+            SetSteps::Insert => all.iter().for_each(|&e| table.add(hashes, e)),
+            SetSteps::Freeze => {
+                all.iter().for_each(|&e| table.add(hashes, e));
+                table.freeze(hashes, &mut other);
             }
-            SetSteps::Union { first, keys } => {
-                let mut set = Table::default();
-                set.clear();
-                first.iter().for_each(|&e| set.add(hashes, e));
-                table.merge_table(hashes, &set);
-                table.merge_keys(hashes, keys);
+            SetSteps::FromDict { keys } => {
+                table.merge_keys(hashes, &all[..keys]);
+                all[keys..].iter().for_each(|&e| table.add(hashes, e));
             }
-            SetSteps::Difference { keys, removed } => {
-                let mut set = Table::default();
-                set.clear();
-                set.merge_keys(hashes, keys);
-                assert!(keys.len() / 4 > removed.len());
-                table.merge_table(hashes, &set);
+            SetSteps::Union { first } => {
+                all[..first].iter().for_each(|&e| other.add(hashes, e));
+                table.merge_table(hashes, &other);
+                table.merge_keys(hashes, &all);
+            }
+            SetSteps::Difference { removed } => {
+                other.merge_keys(hashes, &all);
+                assert!(all.len() / 4 > removed.len());
+                table.merge_table(hashes, &other);
                 removed.iter().for_each(|&e| table.discard(hashes, e));
             }
         }
@@ -369,9 +422,10 @@ mod tests {
     /// Returns whether the recipe of a set leads to its table; `None` if it has no recipe.
     fn leads_back<'r>(run: &mut Run<'r>, set: &'r Set<'r>) -> Option<bool> {
         let recipe = run.set_recipe(set).expect("room");
+        recipe.steps?;
         let hashes: Vec<u64> = recipe.elements.iter().map(|&v| run.hash(v)).collect();
         let wanted = run.set_table(set).expect("room");
-        let made = follow(recipe.steps?, &hashes);
+        let made = follow(&recipe, &hashes);
         let order: Vec<Value<'_>> = made.iter().map(|e| recipe.elements[e as usize]).collect();
         let order = order.iter().map(|v| v.as_int());
         let occupied = (0..).zip(&made.slots).filter(|(_, e)| **e < DUMMY);
@@ -446,14 +500,20 @@ mod tests {
                     .build(&numbers(seed + 1, seed as usize % 30))
                     .expect("room");
                 let few = run.build(&numbers(seed, 3)).expect("room");
-                let set = match seed % 7 {
+                let set = match seed % 9 {
                     0 => Ok(a),
                     1 => run.build_frozen(&numbers(seed, seed as usize % 130)),
                     2 => run.set_union(a, b),
                     3 => run.set_union(a, few),
                     4 => run.set_minus(a, b),
                     5 => run.set_minus(a, few),
-                    _ => run.set_inter(a, b),
+                    6 => run.set_inter(a, b),
+                    7 => run.set_copy(a),
+                    _ => {
+                        let images: Vec<_> = numbers(seed + 2, a.len()).into_iter().collect();
+                        let images = run.slice(&images).expect("room");
+                        run.set_map(a, images)
+                    }
                 };
                 match leads_back(run, set.expect("room")) {
                     None => unknown += 1,

@@ -63,7 +63,8 @@ impl<'r> Run<'r> {
         self.spend(elements.len())?;
         let elements = self.slice(elements)?;
         let elems = self.compact(elements)?;
-        let set = self.set(elems, Origin::Build)?;
+        let log2_size = Some(log2_size);
+        let set = self.set(elems, Origin::Given { log2_size })?;
         let places = self.slice_filled(size, EMPTY)?;
         for (k, &slot) in slots.iter().enumerate() {
             places[slot as usize] = k as u32;
