@@ -8,6 +8,7 @@
 //! ```
 
 mod door;
+mod dsl;
 mod errors;
 mod grids;
 mod solvers;
@@ -45,6 +46,8 @@ fn index(index: &Bound<'_, PyAny>, length: usize, what: &str) -> PyResult<Index>
 
 #[pymodule]
 mod _native {
+    #[pymodule_export]
+    use crate::dsl::{Function, Primitive};
     #[pymodule_export]
     use crate::grids::PyGrid;
     #[pymodule_export]
