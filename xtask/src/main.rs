@@ -4,6 +4,7 @@
 //! ```text
 //! cargo xtask gen               write the generated files
 //! cargo xtask gen dispatch      write the device's tables of primitives alone, which is quick
+//! cargo xtask gen python        write the Python modules of the primitives alone
 //! cargo xtask gen --check       list stale files; exit code 1 if there are any
 //! cargo xtask device-compile    compile the device source for every supported GPU architecture;
 //!                               needs NVRTC, but no GPU. With --quick, stop at PTX, which is ten
@@ -15,6 +16,7 @@
 mod device;
 mod dispatch;
 mod names;
+mod python;
 mod style;
 mod test;
 
@@ -25,9 +27,10 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode};
 
 use anyhow::{Context, Result, bail};
+use batt_dsl::Dialect;
 
 const USAGE: &str = "\
-usage: cargo xtask gen [dispatch | --check]
+usage: cargo xtask gen [dispatch | python | --check]
        cargo xtask device-compile [--quick] [--ptxas] [ARCH]...
        cargo xtask check-style
        cargo xtask test [--rust | --python]";
@@ -45,10 +48,12 @@ enum Writer {
     Dispatch,
     /// The declarations of the bodies in that table.
     Declarations,
+    /// The Python module of a dialect.
+    Python(Dialect),
 }
 
 /// All generated files.
-const GENERATED: [Generated; 4] = [
+const GENERATED: [Generated; 7] = [
     Generated {
         path: "crates/batt-cuda/device/dispatch.cuh",
         writer: Writer::Dispatch,
@@ -56,6 +61,18 @@ const GENERATED: [Generated; 4] = [
     Generated {
         path: "crates/batt-cuda/device/declare.cuh",
         writer: Writer::Declarations,
+    },
+    Generated {
+        path: "crates/batt-python/python/batt/dsl/__init__.py",
+        writer: Writer::Python(Dialect::ArcDsl),
+    },
+    Generated {
+        path: "crates/batt-python/python/batt/dsl/rearc.py",
+        writer: Writer::Python(Dialect::ReArc),
+    },
+    Generated {
+        path: "crates/batt-python/python/batt/dsl/tokpidjin.py",
+        writer: Writer::Python(Dialect::Tokpidjin),
     },
     Generated {
         path: "docs/ops.md",
@@ -72,6 +89,7 @@ fn main() -> Result<ExitCode> {
     match args.iter().map(String::as_str).collect::<Vec<_>>()[..] {
         ["gen"] => write_all(&GENERATED),
         ["gen", "dispatch"] => write_all(&GENERATED[..2]),
+        ["gen", "python"] => write_all(&GENERATED[2..5]),
         ["gen", "--check"] => check_all(),
         ["device-compile", ref words @ ..] => device::compile(words),
         ["check-style"] => style::check(),
@@ -128,6 +146,7 @@ impl Generated {
             Writer::Command(arguments) => printed(arguments),
             Writer::Dispatch => dispatch::text(&root().join("crates/batt-cuda/device")),
             Writer::Declarations => Ok(dispatch::declarations()),
+            Writer::Python(dialect) => Ok(python::module(dialect)),
         }
     }
 }

@@ -299,7 +299,7 @@ impl<'r> Run<'r> {
     }
 
     /// Makes a closure, which is equal only to itself.
-    pub(crate) fn closure(&mut self, arity: u8, form: Form<'r>) -> Outcome<Value<'r>> {
+    pub fn closure(&mut self, arity: u8, form: Form<'r>) -> Outcome<Value<'r>> {
         self.closures = self.closures.wrapping_add(1);
         Ok(Value::Closure(self.alloc(Closure {
             arity,

@@ -65,9 +65,9 @@ pub use ops::grid_ranks;
 pub use owned::{DecodeError, OwnedFloat, OwnedValue};
 pub use profile::{OpTimes, Profile, ProfileNode};
 pub use run::{Limits, MemoryBudget, Run, Workspace};
-pub use set::{Bounds, Set, SetTable};
+pub use set::{Bounds, Set, SetRecipe, SetSteps, SetTable};
 pub(crate) use table::op;
 pub use table::{ConstId, Fallback, Literal, Op, OpCode, OpId, OpParam, Type, ops};
 pub use value::{
-    Cell, Closure, Concat, GridView, IntPair, Returned, Row, Segment, Tuple, Value, Word,
+    Cell, Closure, Concat, Form, GridView, IntPair, Returned, Row, Segment, Tuple, Value, Word,
 };

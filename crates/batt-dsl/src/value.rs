@@ -152,7 +152,8 @@ pub struct Closure<'r> {
 }
 
 /// The definition of a closure. As in Python, nothing is checked before the call.
-pub(crate) enum Form<'r> {
+#[derive(Clone, Copy)]
+pub enum Form<'r> {
     /// `outer(inner(x))`
     Compose(Value<'r>, Value<'r>),
     /// `h(g(f(x)))`
@@ -167,6 +168,18 @@ pub(crate) enum Form<'r> {
     Rbind(Value<'r>, Value<'r>),
     /// `function` applied this many times
     Power(Value<'r>, u32),
+}
+
+impl<'r> Closure<'r> {
+    /// The number of arguments of a call.
+    pub fn arity(&self) -> usize {
+        self.arity.into()
+    }
+
+    /// The definition.
+    pub fn form(&self) -> Form<'r> {
+        self.form
+    }
 }
 
 /// A small value in a whole machine word.

@@ -11,6 +11,7 @@ mod archive;
 mod card;
 mod devices;
 mod door;
+mod dsl;
 mod errors;
 mod evolve;
 mod findings;
@@ -59,6 +60,8 @@ mod _native {
     use crate::command;
     #[pymodule_export]
     use crate::devices::devices;
+    #[pymodule_export]
+    use crate::dsl::{Function, Primitive};
     #[pymodule_export]
     use crate::evolve::{PyEvolution, PyEvolveEvent, evolve};
     #[pymodule_export]

@@ -189,6 +189,7 @@ impl Workspace {
             fallbacks: 0,
             dialect,
             calls_at_once: 0,
+            lacks_table: false,
         };
         let input = if input.height == 0 || input.width == 0 {
             // Without the hint the compiler prepares both values and chooses one.
@@ -227,6 +228,8 @@ pub struct Run<'r> {
     pub(crate) fallbacks: u32,
     pub(crate) dialect: Dialect,
     pub(crate) calls_at_once: u64,
+    /// Whether the size of a table was needed that the caller had left out.
+    pub(crate) lacks_table: bool,
 }
 
 impl<'r> Run<'r> {

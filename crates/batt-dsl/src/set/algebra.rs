@@ -77,6 +77,9 @@ fn made_alike<'r>(mut a: &'r Set<'r>, mut b: &'r Set<'r>) -> bool {
             (Origin::Build, Origin::Build)
             | (Origin::Frozen, Origin::Frozen)
             | (Origin::Neighbors, Origin::Neighbors) => return true,
+            (Origin::Given { log2_size: a }, Origin::Given { log2_size: b }) => {
+                return a.is_some() && a == b;
+            }
             (Origin::Map(of_a), Origin::Map(of_b)) => (a, b) = (of_a, of_b),
             _ => return false,
         }

@@ -12,6 +12,24 @@ pub(crate) const DUMMY: u32 = u32::MAX - 1;
 /// The number of neighbouring slots that CPython tries before it jumps.
 const LINEAR_PROBES: usize = 9;
 
+/// Returns the slots that CPython tries for an element of this hash, without an end.
+pub(super) fn probes(hash: u64, size: usize) -> impl Iterator<Item = usize> {
+    let mask = size - 1;
+    let (mut at, mut perturb, mut linear) = (hash as usize & mask, hash, 0);
+    std::iter::from_fn(move || {
+        let slot = at + linear;
+        if linear < LINEAR_PROBES && at + LINEAR_PROBES <= mask {
+            linear += 1;
+        } else {
+            perturb >>= 5;
+            let next = at.wrapping_mul(5).wrapping_add(1);
+            at = next.wrapping_add(perturb as usize) & mask;
+            linear = 0;
+        }
+        Some(slot)
+    })
+}
+
 /// Returns a bit for each free slot among those that CPython tries before it jumps.
 #[inline(always)]
 fn free_in(window: &[u32; 1 + LINEAR_PROBES]) -> u32 {
@@ -68,7 +86,7 @@ impl Table {
 
     /// Follows the probe sequence to `element` or to the empty slot that ends it.
     #[inline(always)]
-    fn probe(slots: &[u32], hash: u64, element: u32) -> usize {
+    pub(super) fn probe(slots: &[u32], hash: u64, element: u32) -> usize {
         let mask = slots.len() - 1;
         let mut perturb = hash;
         let mut i = hash as usize & mask;
@@ -141,7 +159,7 @@ impl Table {
 
     /// Places an element known to be absent, without growing.
     #[inline(always)]
-    fn insert_clean(slots: &mut [u32], hash: u64, element: u32) {
+    pub(super) fn insert_clean(slots: &mut [u32], hash: u64, element: u32) {
         let home = hash as usize & (slots.len() - 1);
         let at = match slots[home] {
             EMPTY => home,
@@ -224,6 +242,14 @@ impl Table {
         }
         self.fill = live;
         self.used = live;
+    }
+
+    /// Adds the keys of a dict, as CPython does: it first makes room for all of them.
+    pub fn merge_keys(&mut self, hashes: &[u64], keys: &[u32]) {
+        if (self.fill + keys.len()) * 5 >= self.mask() * 3 {
+            self.resize(hashes, (self.used + keys.len()) * 2);
+        }
+        keys.iter().for_each(|&key| self.add(hashes, key));
     }
 
     /// Removes an element if it is present, leaving a dummy.

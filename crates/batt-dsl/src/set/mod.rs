@@ -19,11 +19,13 @@
 mod algebra;
 mod bounds;
 mod build;
+mod given;
 mod index;
 mod layout;
 mod line;
 mod origin;
 mod plane;
+mod recipe;
 mod table_view;
 
 use std::cell::Cell as Slot;
@@ -44,6 +46,7 @@ pub(crate) use origin::{
     Flood, Images, NeighborOrders, Origin, Product, Selection, Walk, flood_sequence,
 };
 pub(crate) use plane::{Chains, Plane};
+pub use recipe::{SetRecipe, SetSteps};
 pub use table_view::SetTable;
 
 /// The distinct elements of a set, in the most compact form that they allow.
@@ -257,7 +260,9 @@ impl<'r> Set<'r> {
 
     /// Returns whether the iteration order is known already.
     pub(crate) fn is_ordered(&self) -> bool {
-        self.len() <= 1 || self.known_layout().is_some()
+        self.len() <= 1
+            || matches!(self.origin, Origin::Given { .. })
+            || self.known_layout().is_some()
     }
 
     #[inline(always)]
@@ -277,6 +282,9 @@ impl<'r> Set<'r> {
     /// Returns the elements in iteration order.
     pub(crate) fn values(&'r self, run: &mut Run<'r>) -> Outcome<&'r [Value<'r>]> {
         if let Some(values) = self.noted(|known| known.ordered.get()) {
+            return Ok(values);
+        }
+        if let (Origin::Given { .. }, Elems::Values(values)) = (self.origin, self.elems) {
             return Ok(values);
         }
         let order = self.order(run)?;

@@ -3,6 +3,7 @@
 use std::cell::Cell as Slot;
 
 use super::layout::{DUMMY, EMPTY, Layout, Table};
+use super::recipe::presized;
 use super::{Chains, Elems, KeyIndex, Plane, Set};
 use crate::fault::{Fault, Outcome};
 use crate::hash;
@@ -41,6 +42,9 @@ pub(crate) enum Origin<'r> {
     Frame { from: IntPair, to: IntPair },
     /// An object found by the flood fill of `objects`: the object whose cells are the elements.
     Flood(&'r Flood<'r>),
+    /// A set of the outside, given by its iteration order, which is the sequence of the array, and
+    /// by the size of its table, if that was said.
+    Given { log2_size: Option<u32> },
 }
 
 /// Some elements of a set.
@@ -238,7 +242,8 @@ fn push_sources<'r>(
         | Origin::Frozen
         | Origin::Neighbors
         | Origin::Frame { .. }
-        | Origin::Flood(..) => {}
+        | Origin::Flood(..)
+        | Origin::Given { .. } => {}
         Origin::Map(source) | Origin::Copy(source) => need(source),
         Origin::Collapse(collapse) => need(collapse.source),
         Origin::Filter(selection) | Origin::Minus(selection) => need(selection.source),
@@ -274,6 +279,48 @@ fn push_sources<'r>(
 
 fn replay<'r>(run: &mut Run<'r>, set: &'r Set<'r>) -> Outcome<()> {
     run.spend(set.len())?;
+    if let Origin::Given { .. } = set.origin {
+        // The order is known. The slots follow when they are needed (`place`).
+        let layout = Layout {
+            fill: set.len() as u32,
+            slots: &[],
+            order: run.slice_from(0..set.len() as u32)?,
+        };
+        let layout = run.alloc(layout)?;
+        return set.set_layout(run, layout);
+    }
+    construct_layout(run, set)
+}
+
+/// Returns the layout of a set whose order is known, with its slots.
+pub(super) fn place<'r>(run: &mut Run<'r>, set: &'r Set<'r>) -> Outcome<&'r Layout<'r>> {
+    // `force` has given every source its layout.
+    let layout = set.known_layout().ok_or(Fault::Memory)?;
+    if !layout.slots.is_empty() {
+        return Ok(layout);
+    }
+    run.spend(set.len())?;
+    if let Origin::Given { log2_size: None } = set.origin {
+        run.lacks_table = true;
+    }
+    run.make_note(set, |run| construct_layout(run, set))?;
+    set.known_layout().ok_or(Fault::Memory)
+}
+
+fn construct_layout<'r>(run: &mut Run<'r>, set: &'r Set<'r>) -> Outcome<()> {
+    match set.origin {
+        Origin::Copy(source) => {
+            place(run, source)?;
+        }
+        Origin::Minus(selection) => {
+            place(run, selection.source)?;
+        }
+        Origin::Union(union) => {
+            place(run, union.left)?;
+            place(run, union.right)?;
+        }
+        _ => {}
+    }
     let hashes = set.element_hashes(run)?;
     let mut table = std::mem::take(&mut run.scratch.table);
     let mut spare = std::mem::take(&mut run.scratch.spare_table);
@@ -375,6 +422,10 @@ fn construct<'r>(
         }
         Origin::Frame { from, to } => return construct_frame(run, set, from, to, hashes, table),
         Origin::Flood(flood) => return construct_flood(run, flood, set, hashes, table),
+        Origin::Given { log2_size } => {
+            let size = log2_size.map_or_else(|| presized(set.len()), |log2_size| 1 << log2_size);
+            table.place(hashes, size);
+        }
     }
     Ok(())
 }

@@ -2,6 +2,7 @@
 //! order of the slots, and the results of set operations depend on the size of the table.
 
 use super::layout::{DUMMY, EMPTY, Layout};
+use super::origin::place;
 use super::{Origin, Set};
 use crate::fault::{Fault, Outcome};
 use crate::run::Run;
@@ -22,12 +23,13 @@ pub struct SetTable<'a, 'r> {
 }
 
 /// The binary logarithm of the largest table that is accepted.
-const LARGEST: u32 = 31;
+pub(super) const LARGEST: u32 = 31;
 
 impl<'r> Run<'r> {
     /// Returns the table of a set, computing the iteration order if needed.
     pub fn set_table(&mut self, set: &'r Set<'r>) -> Outcome<SetTable<'r, 'r>> {
-        let layout = set.layout(self)?;
+        set.layout(self)?;
+        let layout = place(self, set)?;
         let live = layout.slots.iter().enumerate();
         let live: Vec<u32> = live
             .filter(|(_, element)| **element < DUMMY)
@@ -61,7 +63,8 @@ impl<'r> Run<'r> {
         self.spend(elements.len())?;
         let elements = self.slice(elements)?;
         let elems = self.compact(elements)?;
-        let set = self.set(elems, Origin::Build)?;
+        let log2_size = Some(log2_size);
+        let set = self.set(elems, Origin::Given { log2_size })?;
         let places = self.slice_filled(size, EMPTY)?;
         for (k, &slot) in slots.iter().enumerate() {
             places[slot as usize] = k as u32;
