@@ -14,7 +14,7 @@ pub fn damaged(py: Python<'_>) -> PyErr {
     errors::request(py, "the pickled results are damaged", "make them again")
 }
 
-/// Writes rows. A value that has a function in it is left out.
+/// Writes rows. A tuple or set with a function in it cannot be read again and is lost.
 pub fn to_text(rows: &[Row]) -> String {
     let rows = rows.iter().map(|row| {
         json!([
@@ -22,7 +22,7 @@ pub fn to_text(rows: &[Row]) -> String {
             row.task,
             row.pair.to_string(),
             of_verdict(&row.verdict),
-            row.value.as_ref().map(OwnedValue::to_json),
+            row.value.as_ref().map(of_value),
             row.time.as_nanos() as u64,
         ])
     });
@@ -41,11 +41,28 @@ pub fn from_text(text: &str) -> Option<Vec<Row>> {
                 task,
                 pair: pair.parse().ok()?,
                 verdict: to_verdict(&verdict)?,
-                value: value.and_then(|value| OwnedValue::from_json(&value).ok()),
+                value: value.and_then(|value| to_value(&value)),
                 time: Duration::from_nanos(nanos),
             })
         });
     rows.collect()
+}
+
+/// What stands for a function, which no value is written as.
+const FUNCTION: &str = "function";
+
+fn of_value(value: &OwnedValue) -> Json {
+    match value {
+        OwnedValue::Function => json!(FUNCTION),
+        value => value.to_json(),
+    }
+}
+
+fn to_value(json: &Json) -> Option<OwnedValue> {
+    match json == FUNCTION {
+        true => Some(OwnedValue::Function),
+        false => OwnedValue::from_json(json).ok(),
+    }
 }
 
 fn of_verdict(verdict: &Verdict) -> Json {
