@@ -242,10 +242,29 @@ pub fn score<'py>(
                 let hint = "pass a Submission or the path of its file";
                 return Err(errors::wrong_kind(submission, "a submission", hint));
             };
-            submission::load(path).or_raise(py)?
+            let draft = py.detach(|| submission::load(&path)).or_raise(py)?;
+            if let Some(foreign) = draft.foreign() {
+                let file = path.display().to_string();
+                let message = format!("{file}: this is {foreign}, not a submission");
+                let hint = "a submission is \
+                    {id: [{\"attempt_1\": grid, \"attempt_2\": grid}, ...], ...}";
+                return Err(errors::located(
+                    py,
+                    "TasksError",
+                    &message,
+                    hint,
+                    |fields| fields.set_item("file", file),
+                ));
+            }
+            draft
         }
     };
     let score = SubmissionScore::new(&draft, &tasks);
+    if score.tasks.is_empty() {
+        let message = "none of these tasks has a known test output";
+        let hint = "score with tasks that have the outputs of their tests";
+        return Err(errors::request(py, message, hint));
+    }
     let solved = score.tasks.iter().filter(|task| task.is_solved());
     let found = json!({
         "outputs": score.outputs(),

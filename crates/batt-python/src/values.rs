@@ -18,8 +18,14 @@ pub struct ReturnedFunction;
 
 #[pymethods]
 impl ReturnedFunction {
-    fn __reduce__<'py>(&self, py: Python<'py>) -> Pickled<'py, ()> {
-        (py.get_type::<ReturnedFunction>().into_any(), ())
+    /// Restores a pickled function.
+    #[staticmethod]
+    fn _restore() -> ReturnedFunction {
+        ReturnedFunction
+    }
+
+    fn __reduce__<'py>(&self, py: Python<'py>) -> PyResult<Pickled<'py, ()>> {
+        Ok((py.get_type::<ReturnedFunction>().getattr("_restore")?, ()))
     }
 
     fn __repr__(&self) -> &'static str {

@@ -41,13 +41,13 @@ class Evolution:
     def __next__(self) -> EvolveEvent:
         try:
             event = next(self._search)
-        except BaseException:
-            self._bar.__exit__(None, None, None)
+            if event.kind == "generation":
+                at = event.facts
+                solved = f"{at['solved']} of {at['tasks']} tasks solved"
+                self._bar(at["generation"], 0, f"{solved}, {at['offspring']:,} offspring")
+        except BaseException as error:
+            self.__exit__(type(error), error, error.__traceback__)
             raise
-        if event.kind == "generation":
-            at = event.facts
-            more = f"{at['solved']} of {at['tasks']} tasks solved, {at['offspring']:,} offspring"
-            self._bar(at["generation"], 0, more)
         return event
 
     def run(self) -> EvolveReport:

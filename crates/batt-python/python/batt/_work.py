@@ -202,7 +202,7 @@ def evolve(
         solvers: Known solvers to learn from.
         archive: A file to keep solvers in. What an event reports as saved is there.
         time: The seconds after which the search ends.
-        generations: The generations after which it ends.
+        generations: The generations after which it ends. A resumed search counts anew.
         only: The tasks to search for; all if it is left out.
         hold_out: The number of tasks whose solvers are removed, to search for these only.
         seed: What the random choices depend on. The same seed gives the same search.

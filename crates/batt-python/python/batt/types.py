@@ -364,8 +364,11 @@ class SubmissionScore(TypedDict):
     tasks_solved: int
     solved: list[str]
     missing: list[str]
+    """Tasks that the submission does not have. They count as wrong."""
     unknown: list[str]
+    """Tasks with a test whose output is not known. They do not count."""
     findings: list[str]
+    """What Kaggle would refuse, and answers to tasks that are not among these."""
 
 
 # Devices.
