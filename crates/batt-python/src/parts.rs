@@ -81,7 +81,16 @@ fn in_order(parts: Vec<Vec<Row>>) -> Option<Vec<Row>> {
 }
 
 /// Puts the files of all parts of a run together. The file is the one that a run without parts
-/// writes. The parts are those of `batt.mega(..., shard="1/3")` and so on.
+/// writes. Any number of machines can make the parts.
+///
+///     >>> import batt
+///     >>> tasks = batt.load("examples/tasks")
+///     >>> merged = batt.card("examples/solvers.py", tasks)
+///     >>> parts = [f"part-{number}.jsonl" for number in (1, 2, 3)]
+///     >>> for number, part in enumerate(parts, 1):
+///     ...     _ = batt.mega(merged, tasks, part, shard=f"{number}/3")
+///     >>> batt.merge_results(parts, "results.jsonl")["tasks_solved"]
+///     3
 #[pyfunction]
 #[pyo3(signature = (parts, output, *, progress=None))]
 pub fn merge_results<'py>(

@@ -7,13 +7,14 @@ use pyo3::prelude::*;
 use pyo3::types::PyBytes;
 
 use crate::archive::PyArchiveEntry;
-use crate::door::{self, Request};
+use crate::door;
 use crate::errors::{self, IntoPython};
 use crate::grids::{self, PyGrid};
 use crate::run::{PyResult1, PyResults};
 use crate::solver::PySolver;
 use crate::tasks::{PyTask, PyTasks};
 use crate::trace::PyTrace;
+use crate::values::Pickled;
 
 /// The number of tasks or failures in one picture. More make a picture that no browser likes.
 const MOST: usize = 24;
@@ -23,28 +24,68 @@ const MOST: usize = 24;
 ///     >>> import batt
 ///     >>> shown = batt.picture(batt.load("examples/tasks")["d00d1e55"], theme="light")
 ///     >>> shown
-///     <Picture 735x326>
+///     <Picture 581x416>
 ///     >>> shown.svg[:4], shown.png()[1:4]
 ///     ('<svg', b'PNG')
 #[pyclass(frozen, module = "batt", name = "Picture")]
-pub struct PyPicture(Svg);
+pub struct PyPicture {
+    svg: Svg,
+    /// What is drawn, and how, to draw it again in another process.
+    what: Py<PyAny>,
+    style: PictureStyle,
+}
+
+/// The arguments that make a picture.
+type Request<'py> = (
+    Bound<'py, PyAny>,
+    &'static str,
+    &'static str,
+    Option<u32>,
+    u32,
+);
 
 #[pymethods]
 impl PyPicture {
-    #[getter]
-    fn width(&self) -> u32 {
-        self.0.width()
+    /// Restores a pickled picture.
+    #[staticmethod]
+    fn _restore(
+        what: &Bound<'_, PyAny>,
+        palette: &str,
+        theme: &str,
+        cell: Option<u32>,
+        width: u32,
+    ) -> PyResult<PyPicture> {
+        picture(what.py(), what, palette, theme, cell, Some(width))
     }
 
+    fn __reduce__<'py>(&self, py: Python<'py>) -> PyResult<Pickled<'py, Request<'py>>> {
+        let restore = py.get_type::<PyPicture>().getattr("_restore")?;
+        let PictureStyle {
+            palette,
+            theme,
+            cell,
+            width,
+        } = self.style;
+        let what = self.what.bind(py).clone();
+        Ok((restore, (what, palette.name(), theme.name(), cell, width)))
+    }
+
+    /// The width in pixels.
+    #[getter]
+    fn width(&self) -> u32 {
+        self.svg.width()
+    }
+
+    /// The height in pixels.
     #[getter]
     fn height(&self) -> u32 {
-        self.0.height()
+        self.svg.height()
     }
 
     /// The text of an SVG file.
     #[getter]
     fn svg(&self) -> &str {
-        self.0.as_str()
+        self.svg.as_str()
     }
 
     /// Returns the bytes of a PNG file.
@@ -59,23 +100,23 @@ impl PyPicture {
         let is_png = Path::extension(&path).is_some_and(|end| end.eq_ignore_ascii_case("png"));
         let bytes = match is_png {
             true => self.to_png(py, scale)?,
-            false => self.0.as_str().as_bytes().to_vec(),
+            false => self.svg.as_str().as_bytes().to_vec(),
         };
         batt::files::replace(&path, &bytes).or_raise(py)
     }
 
     fn _repr_svg_(&self) -> &str {
-        self.0.as_str()
+        self.svg.as_str()
     }
 
     fn __repr__(&self) -> String {
-        format!("<Picture {}x{}>", self.0.width(), self.0.height())
+        format!("<Picture {}x{}>", self.svg.width(), self.svg.height())
     }
 }
 
 impl PyPicture {
     fn to_png(&self, py: Python<'_>, scale: f32) -> PyResult<Vec<u8>> {
-        let made = py.detach(|| self.0.to_png(scale));
+        let made = py.detach(|| self.svg.to_png(scale));
         made.map_err(|error| {
             errors::request(
                 py,
@@ -90,6 +131,10 @@ impl PyPicture {
 ///
 /// Palettes are `official`, `arcprize` and `colour-blind`; themes are `light`, `dark` and `auto`,
 /// which follows the browser. `cell` is the size of a cell, `width` that of the picture at most.
+///
+///     >>> import batt
+///     >>> batt.picture(batt.Grid("12/34"), palette="colour-blind", cell=20)
+///     <Picture 65x83>
 #[pyfunction]
 #[pyo3(signature = (what, *, palette="official", theme="auto", cell=None, width=None))]
 pub fn picture(
@@ -116,7 +161,11 @@ pub fn picture(
         cell,
         width: width.unwrap_or(default.width),
     };
-    draw(what, &style).map(PyPicture)
+    Ok(PyPicture {
+        svg: draw(what, &style)?,
+        what: what.clone().unbind(),
+        style,
+    })
 }
 
 /// Draws a value with the default style, for notebooks.
@@ -162,7 +211,7 @@ fn draw(what: &Bound<'_, PyAny>, style: &PictureStyle) -> PyResult<Svg> {
                 style,
             )
         };
-        return door::work(py, Request::default(), |_| Ok(draw()));
+        return door::work(py, door::Request::default(), |_| Ok(draw()));
     }
     if let Ok(result) = what.cast::<PyResult1>() {
         return Ok(result.get().picture(style));

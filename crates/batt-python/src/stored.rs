@@ -22,7 +22,8 @@ pub fn to_text(rows: &[Row]) -> String {
             row.task,
             row.pair.to_string(),
             of_verdict(&row.verdict),
-            row.value.as_ref().map(OwnedValue::to_json),
+            // In a list, because the value `None` is null.
+            row.value.as_ref().map(|value| [value.to_json()]),
             row.time.as_nanos() as u64,
         ])
     });
@@ -31,7 +32,7 @@ pub fn to_text(rows: &[Row]) -> String {
 
 /// Reads what [`to_text`] wrote.
 pub fn from_text(text: &str) -> Option<Vec<Row>> {
-    type Stored = (u32, u32, String, Json, Option<Json>, u64);
+    type Stored = (u32, u32, String, Json, Option<[Json; 1]>, u64);
     let rows: Vec<Stored> = serde_json::from_str(text).ok()?;
     let rows = rows
         .into_iter()
@@ -42,7 +43,7 @@ pub fn from_text(text: &str) -> Option<Vec<Row>> {
                 pair: pair.parse().ok()?,
                 verdict: to_verdict(&verdict)?,
                 value: match value {
-                    Some(value) => Some(to_value(&value)?),
+                    Some([value]) => Some(to_value(&value)?),
                     None => None,
                 },
                 time: Duration::from_nanos(nanos),

@@ -24,7 +24,9 @@ def things() -> Iterator[tuple[str, Any]]:
     for module in modules():
         for name in module.__all__:
             thing = getattr(module, name)
-            if inspect.isclass(thing) or inspect.isroutine(thing):
+            # An alias such as `Boolean` is Python's own class.
+            ours = not inspect.isclass(thing) or thing.__module__.startswith("batt")
+            if ours and (inspect.isclass(thing) or inspect.isroutine(thing)):
                 yield f"{module.__name__}.{name}", thing
 
 

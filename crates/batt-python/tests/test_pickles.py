@@ -56,6 +56,7 @@ MADE: dict[str, Callable[[Path], Any]] = {
     "Limits": lambda _: batt.Limits(steps=5, time=0.25),
     "MegaResult": lambda folder: batt.mega(merged(folder), batt.Tasks.embedded())[7],
     "MegaResults": lambda folder: batt.mega(merged(folder), batt.Tasks.embedded()),
+    "Picture": lambda _: batt.picture(batt.Grid("12/34"), theme="dark", cell=9),
     "Result": lambda folder: ran(folder)[-3],
     "Results": ran,
     "ReturnedFunction": lambda _: batt.Solver.parse("def f(I): return hmirror")("1"),
@@ -94,6 +95,8 @@ def facts(thing: Any) -> Any:
             return thing, list(thing), thing.content_hash
         case batt.Task():
             return thing, thing.name, thing.description, thing.to_dict()
+        case batt.Picture():
+            return thing.svg, thing.width, thing.height
         case batt.ReturnedFunction():
             return repr(thing)
         case _:

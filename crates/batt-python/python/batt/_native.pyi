@@ -1202,14 +1202,16 @@ class Picture:
     >>> import batt
     >>> shown = batt.picture(batt.load("examples/tasks")["d00d1e55"], theme="light")
     >>> shown
-    <Picture 735x326>
+    <Picture 581x416>
     >>> shown.svg[:4], shown.png()[1:4]
     ('<svg', b'PNG')
     """
     @property
-    def width(self) -> int: ...
+    def width(self) -> int:
+        """The width in pixels."""
     @property
-    def height(self) -> int: ...
+    def height(self) -> int:
+        """The height in pixels."""
     @property
     def svg(self) -> str:
         """The text of an SVG file."""
@@ -1233,13 +1235,26 @@ def picture(
     Palettes are `official`, `arcprize` and `colour-blind`; themes are `light`, `dark` and
     `auto`, which follows the browser. `cell` is the size of a cell, `width` that of the
     picture at most.
+
+        >>> import batt
+        >>> batt.picture(batt.Grid("12/34"), palette="colour-blind", cell=20)
+        <Picture 65x65>
     """
 
 def merge_results(
     parts: Sequence[FilePath], output: FilePath, *, progress: object = None
 ) -> MergeSummary:
     """Puts the files of all parts of a run together. The file is the one that a run without
-    parts writes. The parts are those of `batt.mega(..., shard="1/3")` and so on.
+    parts writes. Any number of machines can make the parts.
+
+        >>> import batt
+        >>> tasks = batt.load("examples/tasks")
+        >>> merged = batt.card("examples/solvers.py", tasks)
+        >>> parts = [f"part-{number}.jsonl" for number in (1, 2, 3)]
+        >>> for number, part in enumerate(parts, 1):
+        ...     _ = batt.mega(merged, tasks, part, shard=f"{number}/3")
+        >>> batt.merge_results(parts, "results.jsonl")["tasks_solved"]
+        3
     """
 
 def command(args: Sequence[str]) -> int:

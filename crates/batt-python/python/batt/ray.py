@@ -86,6 +86,8 @@ def run(
 
     A worker takes `num_cpus` cores and `num_gpus` GPUs. By default there are as many workers as the
     cluster has room for. With GPUs, `device="cuda"` uses the GPU that Ray gives to a worker.
+
+    >>> results = batt.ray.run("solvers.py", "data/training")  # doctest: +SKIP
     """
     chosen, tasks = Solvers(solvers), Tasks(tasks)
     options = {
@@ -121,6 +123,8 @@ def mega(
 
     Finished parts are kept in the folder `OUTPUT.parts` until the file is complete. If the work is
     interrupted, `existing="resume"` continues with the parts that are missing.
+
+    >>> batt.ray.mega("batt.py", "data/training", "results.jsonl")  # doctest: +SKIP
     """
     target = Path(output)
     folder = target.with_name(target.name + ".parts")
@@ -181,6 +185,8 @@ def evolve(
     solved. The same seed, rounds, generations and islands give the same solvers on any cluster.
 
     Returns the tasks that have solvers, as `Archive.tasks` does.
+
+    >>> batt.ray.evolve("data/evaluation", "solvers.py", "batt.sqlite", time=3600)  # doctest: +SKIP
     """
     if rounds is None and time is None:
         raise RequestError("the search has no end", "pass rounds or time")
