@@ -10,9 +10,9 @@ check:
     RUSTDOCFLAGS="-D warnings" cargo doc --workspace --no-deps
     cargo xtask gen --check
 
-# run every test that needs only this repository
+# run every test that needs only this repository; --rust or --python runs one half
 test *ARGS:
-    cargo test --workspace --all-features {{ARGS}}
+    cargo xtask test {{ARGS}}
 
 # compare results with those that CPython computed
 conformance DIR="../shared/vectors":

@@ -53,7 +53,7 @@ enum Writer {
 }
 
 /// All generated files.
-const GENERATED: [Generated; 7] = [
+const GENERATED: [Generated; 8] = [
     Generated {
         path: "crates/batt-cuda/device/dispatch.cuh",
         writer: Writer::Dispatch,
@@ -81,6 +81,17 @@ const GENERATED: [Generated; 7] = [
     Generated {
         path: "docs/ops-tokpidjin.md",
         writer: Writer::Command(&["ops", "--markdown", "--dialect", "tokpidjin"]),
+    },
+    Generated {
+        path: "docs/images/trace.svg",
+        writer: Writer::Command(&[
+            "show",
+            "examples/solvers.py::solve_d00d1e55",
+            "--task",
+            "examples/tasks:test:0",
+            "--svg",
+            "-",
+        ]),
     },
 ];
 
