@@ -58,7 +58,7 @@ class Recorder:
             at = len(calls) if len(calls) < self.most else self.random.randrange(seen)
             if at < self.most:
                 args = tuple(frame.f_locals[arg] for arg in frame.f_code.co_varnames[:count])
-                calls[at:at + 1] = [args]
+                calls[at : at + 1] = [args]
         elif name in MAKERS and value is not None:
             args = tuple(frame.f_locals[arg] for arg in frame.f_code.co_varnames[:count])
             # The function is kept, so that its address stays unique.
