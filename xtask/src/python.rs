@@ -227,25 +227,33 @@ fn name_of(ty: Type) -> &'static str {
 }
 
 /// Returns the name of the type of a result. It is `Any` where the hint names several kinds of
-/// value, because type checkers would demand a test before each use, and where the hint is wrong
-/// for some arguments.
+/// value, because type checkers would demand a test before each use; where solvers pass a tuple on
+/// as a patch; and where the hint is wrong for some arguments.
 fn result_name(op: &Op) -> &'static str {
-    if op.dialect == Dialect::Tokpidjin && op.returns != Type::Callable {
-        // The fallback may be of another kind.
+    if op.dialect == Dialect::Tokpidjin {
+        // A fallback may be of another kind than the hint.
         return match op.returns {
             Type::Boolean => "Boolean",
+            Type::Callable => "Callable",
             _ => "Any",
         };
     }
-    match op.returns {
-        Type::Numerical
-        | Type::Patch
-        | Type::Element
-        | Type::Piece
-        | Type::Container
-        | Type::ContainerContainer => "Any",
-        _ if matches!(op.name, "mapply" | "mfilter") => "Any",
-        ty => name_of(ty),
+    match (op.name, op.returns) {
+        // The hints of the original are wrong.
+        ("mapply" | "mfilter" | "astuple", _) => "Any",
+        ("numcolors", _) => "Integer",
+        (
+            _,
+            Type::Numerical
+            | Type::Patch
+            | Type::Element
+            | Type::Piece
+            | Type::Tuple
+            | Type::TupleTuple
+            | Type::Container
+            | Type::ContainerContainer,
+        ) => "Any",
+        (_, ty) => name_of(ty),
     }
 }
 

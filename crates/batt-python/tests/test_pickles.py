@@ -47,6 +47,8 @@ def event(_: Path) -> batt.EvolveEvent:
     return next(event for event in events if event.kind == "improved")
 
 
+UNKNOWN_TASK = '[[0, 0, "train[0]", ["right"], null, 1]]'
+
 MADE: dict[str, Callable[[Path], Any]] = {
     "Archive": lambda folder: batt.Archive(folder / "a.sqlite"),
     "Batt": merged,
@@ -75,8 +77,8 @@ def facts(thing: Any) -> Any:
             return thing.columns(), thing.summary(), [facts(result) for result in thing]
         case batt.Result():
             value = thing.value
-            value = repr(value) if isinstance(value, batt.ReturnedFunction) else value
-            return repr(thing), thing.us, value, thing.solver, thing.task, thing.render()
+            shown = repr(value) if isinstance(value, batt.ReturnedFunction) else value
+            return repr(thing), thing.us, shown, thing.solver, thing.task, thing.render()
         case batt.MegaResults():
             return thing.columns(), thing.summary(), list(thing)
         case batt.Batt():
@@ -153,7 +155,7 @@ def test_selections_of_solvers_keep_their_files() -> None:
         (batt.Task, ("[]",)),
         (batt.Task, ("{",)),
         (batt.Tasks, ('[["a", null, null, [[false, "x", null]]]]',)),
-        (batt.Results, (batt.Solvers(), batt.Tasks(), '[[0, 0, "train[0]", ["right"], null, 1]]', "{}")),
+        (batt.Results, (batt.Solvers(), batt.Tasks(), UNKNOWN_TASK, "{}")),
         (batt.Results, (batt.Solvers(), batt.Tasks(), "[[0]]", "{}")),
         (batt.MegaResults, ("[[1]]", "{}")),
         (batt.Submission, ("{}", ["a"], "{}")),

@@ -61,8 +61,10 @@ def test_a_cluster_gives_the_results_of_one_machine(
         progress=lambda done, total: told.append((done, total)),
     )
     assert same(alone, together)
+    one: dict[str, object] = {**alone.summary()}
+    other: dict[str, object] = {**together.summary()}
     keys = ("runs", "tasks_solved", "pairs_right", "kinds", "solved", "also_solved")
-    assert [alone.summary()[key] for key in keys] == [together.summary()[key] for key in keys]
+    assert [one[key] for key in keys] == [other[key] for key in keys]
     assert told[-1] == (7, 7)
 
 

@@ -37,7 +37,7 @@ def test_ten_threads_use_everything_at_once(
         search = batt.evolve(
             few, solvers, own / "a.sqlite", hold_out=1, generations=2, offspring=50, seed=number % 2
         )
-        found["evolve", number % 2] = [best["hash"] for best in search.run()["best"]]
+        found[f"evolve {number % 2}"] = [best["hash"] for best in search.run()["best"]]
         found["submit"] = batt.submit(few, solvers, output=own / "submission.json").to_json()
         found["card"] = batt.card(solvers, tasks, count=5, seed=1).source
         found["trace"] = str(solvers[0].trace(few[0].train[0][0]))

@@ -95,6 +95,9 @@ def replaced(source: str, module: Any = _native) -> str:
         decorators: list[ast.expr] = getattr(first, "decorator_list", [])
         start = min([first.lineno, *(one.lineno for one in decorators)]) - 1
         end = (first.end_lineno or first.lineno) if old else start
+        if not isinstance(kind.__doc__, str):
+            # Its objects have documentation of their own.
+            return
         text = literal(inspect.cleandoc(kind.__doc__), " " * (node.col_offset + 4))
         edits.append((start, end, [*([head] if head else []), *text]))
 

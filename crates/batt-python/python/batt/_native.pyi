@@ -1,6 +1,6 @@
 # The native module. Its documentation is written in Rust; `tools/stub_docs.py` copies it here.
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Literal, SupportsIndex, final, overload
 
@@ -49,11 +49,13 @@ __all__ = [
     "Diagnostic",
     "Evolution",
     "EvolveEvent",
+    "Function",
     "Grid",
     "Limits",
     "MegaResult",
     "MegaResults",
     "Picture",
+    "Primitive",
     "Result",
     "Results",
     "ReturnedFunction",
@@ -1238,7 +1240,7 @@ def picture(
 
         >>> import batt
         >>> batt.picture(batt.Grid("12/34"), palette="colour-blind", cell=20)
-        <Picture 65x65>
+        <Picture 65x83>
     """
 
 def merge_results(
@@ -1256,6 +1258,36 @@ def merge_results(
         >>> batt.merge_results(parts, "results.jsonl")["tasks_solved"]
         3
     """
+
+@final
+class Primitive:
+    """A primitive of the DSL. `batt.dsl` has all of them."""
+    @staticmethod
+    def declare(dialect: str, function: Callable[..., Any]) -> Primitive:
+        """Declares the primitive of a dialect that has the name of a function."""
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        """Call self as a function."""
+    @property
+    def __name__(self) -> str: ...
+    @property
+    def dialect(self) -> str:
+        """The name of the dialect."""
+
+@final
+class Function:
+    """A function that a primitive of the DSL has made. It remembers how, so that primitives
+    which call it run at full speed.
+    """
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        """Call self as a function."""
+    @property
+    def __name__(self) -> str: ...
+    @property
+    def args(self) -> tuple[Any, ...]:
+        """The arguments that the primitive was called with."""
+    @property
+    def func(self) -> Any:
+        """The primitive that made the function."""
 
 def command(args: Sequence[str]) -> int:
     """Runs the command `batt` and returns its exit code. The first argument is the name of the

@@ -47,8 +47,8 @@ if TYPE_CHECKING:
 try:
     # What Ray says about its types is incomplete, so type checkers see nothing of it.
     ray: Any = importlib.import_module("ray")
-except ImportError as error:
-    raise ImportError("batt.ray needs Ray: pip install 'batt-arc[ray]'") from error
+except ImportError as _missing:
+    raise ImportError("batt.ray needs Ray: pip install 'batt-arc[ray]'") from _missing
 
 __all__ = ["evolve", "mega", "run"]
 

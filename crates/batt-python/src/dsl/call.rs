@@ -7,10 +7,13 @@
 //!             └──> batt.dsl._calls, where the primitives that call functions are plain Python
 //! ```
 //!
-//! The GIL is not released: a call takes microseconds, and releasing it takes a good part of one.
+//! Few primitives need the sizes of the tables of sets, and reading these takes time. So a call is
+//! tried without them first.
+//!
+//! The GIL is not released. That would take 25 ns of a call that may take 50, and the values are read
+//! and made while holding it.
 
 use std::cell::Cell;
-use std::sync::atomic::{AtomicBool, Ordering};
 
 use batt_dsl::{Dialect, Fault, Limits, Outcome, Run, Value, Workspace};
 use pyo3::exceptions::PyAttributeError;
@@ -76,51 +79,31 @@ pub fn call<'py>(
     called: Called<'_, 'py>,
     args: &Bound<'py, PyTuple>,
 ) -> PyResult<Bound<'py, PyAny>> {
-    static NO_HINT: AtomicBool = AtomicBool::new(false);
-    let needs_tables = match called {
-        Called::Primitive(primitive) => &primitive.get().needs_tables,
-        Called::Function(_) => &NO_HINT,
-    };
     let mut space = SPACE.take().unwrap_or_default();
-    let mut end = attempt(
-        py,
-        &mut space,
-        dialect,
-        called,
-        args,
-        needs_tables.load(Ordering::Relaxed),
-    );
-    if matches!(end, End::LacksTable) {
-        if let Called::Primitive(primitive) = called {
-            primitive.get().needs_tables.store(true, Ordering::Relaxed);
-        }
+    let mut end = attempt(py, &mut space, dialect, called, args, false);
+    if let End::LacksTable = end {
         end = attempt(py, &mut space, dialect, called, args, true);
     }
     SPACE.set(Some(space));
-    let stop = match end {
-        End::Value(value) => return Ok(value.into_bound(py)),
-        End::Stop(Stop::Fault(fault @ Fault::Overflow)) => Stop::Fault(fault),
-        End::Stop(Stop::Fault(fault)) => return Err(fault_of(py, fault, called.name())),
-        End::Stop(Stop::Raised(error)) => return Err(error),
-        End::Stop(stop) => stop,
-        End::Foreign | End::LacksTable => {
-            if let Some(value) = in_python(py, dialect, called, args)? {
-                return Ok(value);
-            }
-            return Err(crate::errors::bug("a foreign function without a caller"));
-        }
-    };
     // Plain Python also handles objects that are not values of the DSL.
-    if (matches!(stop, Stop::Unsupported(_)) || args.iter().any(|arg| is_foreign(&arg)))
-        && let Some(value) = in_python(py, dialect, called, args)?
-    {
+    let leave_to_python = match &end {
+        End::Value(_) | End::LacksTable => false,
+        End::Foreign | End::Stop(Stop::Unsupported(_)) => true,
+        End::Stop(Stop::Fault(Fault::Overflow)) => args.iter().any(|arg| is_foreign(&arg)),
+        End::Stop(_) => false,
+    };
+    if leave_to_python && let Some(value) = in_python(py, dialect, called, args)? {
         return Ok(value);
     }
-    Err(match stop {
-        Stop::Unsupported(object) => unsupported(py, called.name(), object.bind(py)),
-        Stop::Fault(fault) => fault_of(py, fault, called.name()),
-        Stop::Raised(error) => error,
-    })
+    match end {
+        End::Value(value) => Ok(value.into_bound(py)),
+        End::Stop(Stop::Fault(fault)) => Err(fault_of(py, fault, called.name())),
+        End::Stop(Stop::Raised(error)) => Err(error),
+        End::Stop(Stop::Unsupported(object)) => {
+            Err(unsupported(py, called.name(), object.bind(py)))
+        }
+        End::Foreign | End::LacksTable => Err(crate::errors::bug("a call without an end")),
+    }
 }
 
 /// Tries a call in the engine.
@@ -278,8 +261,8 @@ fn is_foreign(object: &Bound<'_, PyAny>) -> bool {
     object.is_callable() && !object.is_instance_of::<Primitive>()
 }
 
-/// Returns the number of parameters that `lbind` and `rbind` see.
-pub fn arity(function: &Bound<'_, PyAny>) -> PyResult<usize> {
+/// Returns the number of parameters of a function that is given to `op`: `lbind` or `rbind`.
+pub fn arity(function: &Bound<'_, PyAny>, op: &str) -> PyResult<usize> {
     if let Ok(primitive) = function.cast::<Primitive>() {
         return Ok(primitive.get().id.op().arity());
     }
@@ -290,7 +273,7 @@ pub fn arity(function: &Bound<'_, PyAny>) -> PyResult<usize> {
     match function.getattr(intern!(py, "__code__")) {
         Ok(code) => code.getattr(intern!(py, "co_argcount"))?.extract(),
         Err(error) if error.is_instance_of::<PyAttributeError>(py) && !function.is_callable() => {
-            Err(fault_of(py, Fault::Attribute, "bind"))
+            Err(fault_of(py, Fault::Attribute, op))
         }
         Err(error) => Err(error),
     }

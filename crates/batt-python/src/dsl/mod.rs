@@ -13,7 +13,6 @@ mod function;
 mod objects;
 mod primitive;
 mod reading;
-mod removals;
 mod shortcuts;
 mod writing;
 

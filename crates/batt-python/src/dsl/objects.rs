@@ -62,9 +62,6 @@ pub struct Objects {
     pub empty_set: Py<PyAny>,
     /// The nan that stands for a missing number.
     pub nan: Py<PyAny>,
-    /// `frozenset.__sizeof__`, and the size of a frozenset without a table of its own.
-    pub sizeof: Py<PyAny>,
-    pub small_set: usize,
 }
 
 // SAFETY: the raw pointers are owned references to immutable objects, and the caches are read and
@@ -92,10 +89,7 @@ impl Objects {
         let address = |k: usize| ints[k] as usize;
         let in_a_row = (0..256).all(|k| address(k) == address(0).wrapping_add(k * STRIDE));
         let cache = |len| -> Cache { (0..len).map(|_| Slot::new(null_mut())).collect() };
-        let frozenset = py.get_type::<PyFrozenSet>();
-        let empty_set = frozenset.call0()?;
-        let sizeof = frozenset.getattr("__sizeof__")?;
-        let small_set = sizeof.call1((&empty_set,))?.extract()?;
+        let empty_set = py.get_type::<PyFrozenSet>().call0()?;
         Ok(Objects {
             ints,
             first_int: if in_a_row { address(0) } else { 1 },
@@ -106,8 +100,6 @@ impl Objects {
             items_at: offset_of_items(py)?,
             empty_set: empty_set.unbind(),
             nan: PyFloat::new(py, f64::NAN).into_any().unbind(),
-            sizeof: sizeof.unbind(),
-            small_set,
         })
     }
 

@@ -1,7 +1,6 @@
 //! The primitives as Python objects.
 
 use std::ptr::null_mut;
-use std::sync::atomic::AtomicBool;
 use std::sync::{Mutex, OnceLock, PoisonError};
 
 use batt_dsl::{Dialect, OpId};
@@ -17,15 +16,14 @@ use super::function::{Function, Kind};
 use super::objects::Objects;
 use super::shortcuts::{self, Shortcut};
 
-/// A primitive of the DSL.
+// A primitive of the DSL. This is no doc comment, because the class would hide the documentation of
+// its objects then.
 #[pyclass(frozen, weakref, module = "batt.dsl")]
 pub struct Primitive {
     pub dialect: Dialect,
     pub id: OpId,
     /// The Python function that declares and documents it.
     wrapped: Py<PyAny>,
-    /// Whether a call has needed the sizes of the tables of its arguments.
-    pub needs_tables: AtomicBool,
     shortcut: Option<Shortcut>,
 }
 
@@ -45,7 +43,6 @@ fn declare(
         dialect,
         id,
         wrapped,
-        needs_tables: AtomicBool::new(false),
         shortcut: shortcuts::of(id.op(), dialect),
     };
     let primitive = Bound::new(py, primitive)?;
@@ -149,7 +146,7 @@ impl Primitive {
             return Ok(None);
         }
         let arity = match kind {
-            Kind::Lbind | Kind::Rbind => match call::arity(&args.get_item(0)?) {
+            Kind::Lbind | Kind::Rbind => match call::arity(&args.get_item(0)?, self.name()) {
                 Ok(2) => 1,
                 Ok(3) => 2,
                 Ok(_) => 3,
@@ -276,7 +273,16 @@ impl Primitive {
 
     /// Pickles the primitive by its name.
     fn __reduce__<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
-        self.wrapped.bind(py).getattr("__name__")
+        match self.id.op().params.is_empty() {
+            false => self.wrapped.bind(py).getattr("__name__"),
+            // The default function has no name. The function that gives it does.
+            true => {
+                let function = py
+                    .import("batt.dsl._calls")?
+                    .getattr("find_default_function")?;
+                Ok((function, PyTuple::empty(py)).into_pyobject(py)?.into_any())
+            }
+        }
     }
 
     fn __repr__(&self) -> String {

@@ -13,6 +13,7 @@
 use batt_dsl::{Cell, Dialect, Fault, Form, IntPair, Outcome, Run, SetTable, Value};
 use pyo3::exceptions::PyOverflowError;
 use pyo3::ffi;
+use pyo3::intern;
 use pyo3::prelude::*;
 use pyo3::types::{PyFloat, PyFrozenSet, PyList, PySet, PyTuple};
 use rustc_hash::FxHashMap;
@@ -20,7 +21,6 @@ use rustc_hash::FxHashMap;
 use super::function::{Function, Kind};
 use super::objects::Objects;
 use super::primitive::Primitive;
-use super::removals;
 
 /// The reason why a call ended without a value.
 pub enum Stop {
@@ -246,9 +246,13 @@ impl<'r> Reader<'_, 'r> {
 
     /// Reads a tuple.
     fn tuple(&mut self, object: *mut ffi::PyObject) -> Read<Value<'r>> {
-        // SAFETY: `object` is a tuple, and the positions are inside of it.
-        let item = |k: usize| unsafe { ffi::PyTuple_GetItem(object, k as ffi::Py_ssize_t) };
         let len = length(object);
+        let items = self.objects.items(object, len);
+        let item = |k: usize| match items {
+            Some(items) => items[k],
+            // SAFETY: `object` is a tuple, and the positions are inside of it.
+            None => unsafe { ffi::PyTuple_GetItem(object, k as ffi::Py_ssize_t) },
+        };
         if len == 0 {
             return Ok(Value::EMPTY_TUPLE);
         }
@@ -378,18 +382,21 @@ impl<'r> Reader<'_, 'r> {
         if !self.with_tables {
             return Ok(self.run.set_in_order(elements, None)?);
         }
-        if let Some(made) = removals::table_of(self.py, object, |slots, log2_size| {
-            self.run.set_with_table(&SetTable {
-                elements,
-                slots,
-                log2_size,
-                dummies: true,
-            })
-        }) {
-            return Ok(made?);
+        // SAFETY: `object` is a live object.
+        let set = unsafe { Borrowed::from_ptr(self.py, object) };
+        let log2_size = table_size(&set)?.ilog2();
+        if !leaves_traces(&set, 1 << log2_size)? {
+            return Ok(self.run.set_in_order(elements, Some(log2_size))?);
         }
-        let log2_size = table_size(self.py, self.objects, object)?.ilog2();
-        Ok(self.run.set_in_order(elements, Some(log2_size))?)
+        // The slots themselves do not matter to a copy then, only their order.
+        let slots: Vec<u32> = (0..elements.len() as u32).collect();
+        let table = SetTable {
+            elements,
+            slots: &slots,
+            log2_size,
+            dummies: true,
+        };
+        Ok(self.run.set_with_table(&table)?)
     }
 
     /// Reads an object that is not of one of the common types.
@@ -567,10 +574,29 @@ fn length(tuple: *mut ffi::PyObject) -> usize {
 }
 
 /// Returns the size of the table of a set.
-pub fn table_size(py: Python<'_>, objects: &Objects, set: *mut ffi::PyObject) -> PyResult<usize> {
-    // SAFETY: `set` is a live object.
-    let set = unsafe { Borrowed::from_ptr(py, set) };
-    let bytes: usize = objects.sizeof.bind(py).call1((set,))?.extract()?;
+pub fn table_size(set: &Bound<'_, PyAny>) -> PyResult<usize> {
+    let py = set.py();
+    let bytes: usize = set.call_method0(intern!(py, "__sizeof__"))?.extract()?;
+    let class = set.get_type();
+    let without_table: usize = class.getattr(intern!(py, "__basicsize__"))?.extract()?;
     // A table of 8 slots lies inside of the set. Larger tables have 16 bytes for each slot.
-    Ok(((bytes - objects.small_set) / 16).max(8))
+    Ok((bytes.saturating_sub(without_table) / 16).max(8))
+}
+
+/// Returns whether removed elements have left traces in the table of a set. Python does not show
+/// them, but the order of a copy does: without traces, a copy in a table of the same size keeps all
+/// slots.
+fn leaves_traces(set: &Bound<'_, PyAny>, size: usize) -> PyResult<bool> {
+    // SAFETY: `set` is a live set. The result is a new reference or null.
+    let copy = unsafe { Bound::from_owned_ptr_or_err(set.py(), ffi::PySet_New(set.as_ptr()))? };
+    if table_size(&copy)? != size {
+        // A copy of another size ignores the slots.
+        return Ok(false);
+    }
+    for (original, copied) in set.try_iter()?.zip(copy.try_iter()?) {
+        if !original?.is(&copied?) {
+            return Ok(true);
+        }
+    }
+    Ok(false)
 }

@@ -8,8 +8,8 @@ use rustc_hash::FxHashMap;
 
 use super::function::{Function, Kind};
 use super::objects::{Objects, new_reference, tuple};
+use super::primitive;
 use super::reading::{Originals, Stop, table_size};
-use super::{primitive, removals};
 
 /// Makes the result of a call.
 pub struct Writer<'py, 'a, 'r> {
@@ -173,10 +173,6 @@ impl<'py, 'a, 'r> Writer<'py, 'a, 'r> {
             return self.laid_out_set(set);
         };
         let made = self.follow(recipe.elements, steps)?;
-        if let SetSteps::Difference { .. } = steps {
-            let table = self.run.set_table(set)?;
-            removals::remember(&made, table.slots, table.log2_size)?;
-        }
         match self.tables_agree || self.is_laid_out(&made, set)? {
             true => Ok(made.into_ptr()),
             false => self.laid_out_set(set),
@@ -275,7 +271,7 @@ impl<'py, 'a, 'r> Writer<'py, 'a, 'r> {
     /// Returns whether a frozenset has the iteration order and the table size of a set.
     fn is_laid_out(&mut self, made: &Bound<'_, PyAny>, set: &'r Set<'r>) -> Result<bool, Stop> {
         let table = self.run.set_table(set)?;
-        if table_size(self.py, self.objects, made.as_ptr())? != 1 << table.log2_size {
+        if table_size(made)? != 1 << table.log2_size {
             return Ok(false);
         }
         let mut elements = made.try_iter()?;

@@ -19,8 +19,9 @@ Function = Callable[..., Any]
 
 def like(container: Any, elements: Iterable[Any]) -> Any:
     """Makes a container of the same kind."""
-    kind = frozenset if isinstance(container, LaidOutSet) else type(container)
-    return kind(elements)
+    if isinstance(container, LaidOutSet):
+        return frozenset(elements)
+    return type(container)(elements)
 
 
 def merge(containers: Any) -> Any:
@@ -119,6 +120,13 @@ RE_ARC: dict[str, Function] = ARC_DSL | {"argmax": argmax_or_none, "argmin": arg
 def default_function(*args: Any) -> Any:
     """Takes anything and gives `()`."""
     return ()
+
+
+def find_default_function() -> Any:
+    """Returns the native primitive that stands for `default_function`."""
+    from batt.dsl import tokpidjin
+
+    return tokpidjin.lbind(0, 0)  # type: ignore[arg-type]
 
 
 def safe(fallback: Any) -> Callable[[Function], Function]:
@@ -238,21 +246,33 @@ def safe_mpapply(function: Function, a: Any, b: Any) -> Any:
     return safe_merge(safe_papply(function, a, b))
 
 
-def _values_of_side(samples: Any, function: Function, side: int) -> Any:
+@safe(())
+def first(container: Any) -> Any:
+    return next(iter(container), None)
+
+
+@safe(())
+def second(container: Any) -> Any:
+    elements = iter(container)
+    next(elements)
+    return next(elements, None)
+
+
+def _values(samples: Any, function: Function, side: Function) -> Any:
     """Returns the distinct values of a function on all inputs or all outputs."""
-    values = mapply_t(function, safe_apply(lambda pair: tuple(pair)[side], samples))
+    values = mapply_t(function, safe_apply(side, samples))
     return [value for k, value in enumerate(values) if value not in values[:k]]
 
 
 @safe(())
 def c_iz(S: Any, function: Function) -> Any:
-    inputs, outputs = _values_of_side(S, function, 0), _values_of_side(S, function, 1)
+    inputs, outputs = _values(S, function, first), _values(S, function, second)
     return tuple(value for value in inputs if value not in outputs)
 
 
 @safe(())
 def c_zo(S: Any, function: Function) -> Any:
-    inputs, outputs = _values_of_side(S, function, 0), _values_of_side(S, function, 1)
+    inputs, outputs = _values(S, function, first), _values(S, function, second)
     return tuple(value for value in outputs if value not in inputs)
 
 

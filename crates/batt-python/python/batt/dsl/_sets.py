@@ -45,48 +45,48 @@ class LaidOutSet(frozenset[Any]):
         return self
 
     def __and__(self, other: Any) -> Any:
-        return self._plain() & _plain(other)
+        return self.plain() & _plain(other)
 
     def __or__(self, other: Any) -> Any:
-        return self._plain() | _plain(other)
+        return self.plain() | _plain(other)
 
     def __sub__(self, other: Any) -> Any:
-        return self._plain() - _plain(other)
+        return self.plain() - _plain(other)
 
     def __xor__(self, other: Any) -> Any:
-        return self._plain() ^ _plain(other)
+        return self.plain() ^ _plain(other)
 
     def __rand__(self, other: Any) -> Any:
-        return _plain(other) & self._plain()
+        return _plain(other) & self.plain()
 
     def __ror__(self, other: Any) -> Any:
-        return _plain(other) | self._plain()
+        return _plain(other) | self.plain()
 
     def __rsub__(self, other: Any) -> Any:
-        return _plain(other) - self._plain()
+        return _plain(other) - self.plain()
 
     def __rxor__(self, other: Any) -> Any:
-        return _plain(other) ^ self._plain()
+        return _plain(other) ^ self.plain()
 
     def union(self, *others: Any) -> frozenset[Any]:
         """Returns the union as a plain frozenset."""
-        return self._plain().union(*others)
+        return self.plain().union(*others)
 
     def intersection(self, *others: Any) -> frozenset[Any]:
         """Returns the intersection as a plain frozenset."""
-        return self._plain().intersection(*others)
+        return self.plain().intersection(*others)
 
     def difference(self, *others: Any) -> frozenset[Any]:
         """Returns the difference as a plain frozenset."""
-        return self._plain().difference(*others)
+        return self.plain().difference(*others)
 
     def symmetric_difference(self, other: Any) -> frozenset[Any]:
         """Returns the symmetric difference as a plain frozenset."""
-        return self._plain().symmetric_difference(other)
+        return self.plain().symmetric_difference(other)
 
-    def _plain(self) -> frozenset[Any]:
+    def plain(self) -> frozenset[Any]:
         return frozenset(self._table[0])
 
 
 def _plain(other: Any) -> Any:
-    return other._plain() if isinstance(other, LaidOutSet) else other
+    return other.plain() if isinstance(other, LaidOutSet) else other

@@ -28,7 +28,6 @@ from batt.dsl.types import (
     Patch,
     Piece,
     Tuple,
-    TupleTuple,
 )
 
 __all__ = [
@@ -68,7 +67,6 @@ __all__ = [
     "TWO",
     "TWO_BY_TWO",
     "TWO_BY_ZERO",
-    "TupleTuple",
     "UNITY",
     "UP",
     "UP_RIGHT",
@@ -489,7 +487,7 @@ def tojvec(j: Integer) -> IntegerTuple:
 
 
 @primitive
-def astuple(a: Any, b: Any) -> IntegerTuple:
+def astuple(a: Any, b: Any) -> Any:
     """The pair of two values.
 
     Takes any values and never fails.
@@ -618,7 +616,7 @@ def size(container: Container) -> Integer:
 
 
 @primitive
-def totuple(container: FrozenSet) -> Tuple:
+def totuple(container: FrozenSet) -> Any:
     """The elements as a tuple; the elements of a set are in its iteration order.
 
     >>> totuple(initset(ONE))
@@ -764,7 +762,7 @@ def difference(a: Container, b: Container) -> Any:
 
 
 @primitive
-def dedupe(tup: Tuple) -> Tuple:
+def dedupe(tup: Tuple) -> Any:
     """The tuple without repetitions: the first of equal elements stays.
 
     Fails for a non-empty set.
@@ -778,7 +776,7 @@ def dedupe(tup: Tuple) -> Tuple:
 
 
 @primitive
-def order(container: Container, compfunc: Callable) -> Tuple:
+def order(container: Container, compfunc: Callable) -> Any:
     """The elements as a tuple, sorted by a key function.
 
     The order is ascending, and equal keys keep their order. The function `None` sorts the
@@ -795,7 +793,7 @@ def order(container: Container, compfunc: Callable) -> Tuple:
 
 
 @primitive
-def repeat(item: Any, num: Integer) -> Tuple:
+def repeat(item: Any, num: Integer) -> Any:
     """A tuple that repeats an item a number of times.
 
     Zero or less gives the empty tuple.
@@ -1004,7 +1002,7 @@ def extract(container: Container, condition: Callable) -> Any:
 
 
 @primitive
-def interval(start: Integer, stop: Integer, step: Integer) -> Tuple:
+def interval(start: Integer, stop: Integer, step: Integer) -> Any:
     """The integers from a start up to but not including a stop, in steps.
 
     Fails for a step of zero.
@@ -1030,7 +1028,7 @@ def product(a: Container, b: Container) -> FrozenSet:
 
 
 @primitive
-def pair(a: Tuple, b: Tuple) -> TupleTuple:
+def pair(a: Tuple, b: Tuple) -> Any:
     """The elements of two containers paired by position, as a tuple of pairs.
 
     The longer container's extra elements are dropped.
@@ -1204,7 +1202,7 @@ def mapply(function: Callable, container: ContainerContainer) -> Any:
 
 
 @primitive
-def papply(function: Callable, a: Tuple, b: Tuple) -> Tuple:
+def papply(function: Callable, a: Tuple, b: Tuple) -> Any:
     """The values of a function on the elements of two containers paired by position, as a tuple.
 
     The longer container's extra elements are dropped.
@@ -1220,7 +1218,7 @@ def papply(function: Callable, a: Tuple, b: Tuple) -> Tuple:
 
 
 @primitive
-def mpapply(function: Callable, a: Tuple, b: Tuple) -> Tuple:
+def mpapply(function: Callable, a: Tuple, b: Tuple) -> Any:
     """The values of a function on the elements of two containers paired by position, merged into a
     tuple.
 
@@ -2134,7 +2132,7 @@ def vconcat(a: Grid, b: Grid) -> Grid:
 
 
 @primitive
-def hsplit(grid: Grid, n: Integer) -> Tuple:
+def hsplit(grid: Grid, n: Integer) -> Any:
     """A grid cut into a number of equally wide parts, from left to right.
 
     If the number does not divide the width, the column after each part is treated as a
@@ -2150,7 +2148,7 @@ def hsplit(grid: Grid, n: Integer) -> Tuple:
 
 
 @primitive
-def vsplit(grid: Grid, n: Integer) -> Tuple:
+def vsplit(grid: Grid, n: Integer) -> Any:
     """A grid cut into a number of equally high parts, from top to bottom.
 
     If the number does not divide the height, the row after each part is treated as a separator
@@ -2486,7 +2484,7 @@ def palette(element: Element) -> IntegerSet:
 
 
 @primitive
-def numcolors(element: Element) -> IntegerSet:
+def numcolors(element: Element) -> Integer:
     """The number of different colours.
 
     >>> numcolors(((1, 2), (2, 3)))
