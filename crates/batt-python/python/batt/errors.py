@@ -45,6 +45,7 @@ __all__ = [
     "BattError",
     "CardError",
     "DeviceError",
+    "EmptyFault",
     "EvolveError",
     "FileError",
     "IndexFault",
@@ -69,6 +70,7 @@ __all__ = [
     "TypeFault",
     "ValueFault",
     "ZeroDivisionFault",
+    "call_fault",
     "fault",
 ]
 
@@ -219,6 +221,10 @@ class StopIterationFault(RunFault):
     """
 
 
+class EmptyFault(StopIterationFault, builtins.StopIteration):
+    """`batt.dsl.first` of nothing: a call from Python raises what CPython raises."""
+
+
 class RuntimeFault(RunFault, builtins.RuntimeError):
     """There is no first element, inside a loop."""
 
@@ -280,3 +286,12 @@ def fault(kind: str) -> type[RunFault]:
     'TypeFault'
     """
     return _FAULTS[kind]
+
+
+def call_fault(kind: str) -> type[RunFault]:
+    """Returns the class of a fault of a single call, as `batt.dsl` raises it.
+
+    >>> issubclass(call_fault("StopIteration"), StopIteration)
+    True
+    """
+    return EmptyFault if kind == "StopIteration" else fault(kind)

@@ -341,7 +341,7 @@ fn exception(py: Python<'_>, kind: &str, message: &str, hint: Option<&str>, op: 
     let made = (|| {
         let class = py
             .import(intern!(py, "batt.errors"))?
-            .getattr(intern!(py, "fault"))?;
+            .getattr(intern!(py, "call_fault"))?;
         let fields = PyDict::new(py);
         fields.set_item("op", op)?;
         class.call1((kind,))?.call((message, hint), Some(&fields))
