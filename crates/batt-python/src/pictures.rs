@@ -35,6 +35,9 @@ pub struct PyPicture {
     style: PictureStyle,
 }
 
+/// The width of a cell's output in a notebook on a small screen.
+const NOTEBOOK: u32 = 840;
+
 /// The arguments that make a picture.
 type Request<'py> = (
     Bound<'py, PyAny>,
@@ -172,6 +175,7 @@ pub fn picture(
 pub fn shown(what: &Bound<'_, PyAny>) -> PyResult<String> {
     let style = PictureStyle {
         theme: Theme::Auto,
+        width: NOTEBOOK,
         ..PictureStyle::default()
     };
     draw(what, &style).map(String::from)

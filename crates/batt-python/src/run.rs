@@ -475,12 +475,20 @@ impl PyResults {
             .filter(|(_, row)| row.verdict.is_wrong())
             .map(|(at, _)| at)
             .collect();
-        let title = match wrong.len() {
+        let failures = match wrong.len() {
             0 => "no failures".to_owned(),
             1 => "1 failure".to_owned(),
             count if count > most => format!("the first {most} of {count} failures"),
             count => format!("{count} failures"),
         };
+        let count = |key: &str| self.0.summary[key].as_u64().unwrap_or(0);
+        let title = format!(
+            "{} of {} tasks solved, {} of {} pairs right: {failures}",
+            count("tasks_solved"),
+            count("tasks"),
+            count("pairs_right"),
+            count("pairs"),
+        );
         let pictures = wrong.into_iter().take(most).map(|at| {
             let result = self.result(at);
             (String::new(), result.picture(style))
