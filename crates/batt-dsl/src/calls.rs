@@ -14,7 +14,7 @@ use crate::fault::{Fault, Outcome};
 use crate::memo::MemoState;
 use crate::run::Run;
 use crate::table::{Fallback, Op, OpCode, OpId, Type};
-use crate::value::{Closure, Form, Returned, Value};
+use crate::value::{Closure, ClosureForm, Returned, Value};
 
 /// The frame number of a solver. Below it are the frames of the module, of `main` and of the
 /// function that tests solvers, as in the original library.
@@ -69,8 +69,8 @@ impl<'r> Run<'r> {
             Value::Closure(closure) if closure.arity == 3 => {
                 self.enter()?;
                 let outcome = match closure.form {
-                    Form::Lbind(f, fixed) => self.call4(f, fixed, a, b, c),
-                    Form::Rbind(f, fixed) => self.call4(f, a, b, c, fixed),
+                    ClosureForm::Lbind(f, fixed) => self.call4(f, fixed, a, b, c),
+                    ClosureForm::Rbind(f, fixed) => self.call4(f, a, b, c, fixed),
                     _ => Err(Fault::Type),
                 };
                 self.depth -= 1;
@@ -231,8 +231,8 @@ impl<'r> Run<'r> {
             return Returned::new(Err(fault));
         }
         let outcome = match closure.form {
-            Form::Lbind(f, fixed) => self.call3(f, fixed, a, b),
-            Form::Rbind(f, fixed) => self.call3(f, a, b, fixed),
+            ClosureForm::Lbind(f, fixed) => self.call3(f, fixed, a, b),
+            ClosureForm::Rbind(f, fixed) => self.call3(f, a, b, fixed),
             _ => Err(Fault::Type),
         };
         self.depth -= 1;
@@ -245,7 +245,7 @@ impl<'r> Run<'r> {
             return Err(Fault::Type);
         }
         match closure.form {
-            Form::Compose(outer, inner) => {
+            ClosureForm::Compose(outer, inner) => {
                 if let Value::Closure(outer) = outer
                     && outer.memo_state.is_lookup_due()
                 {
@@ -254,23 +254,23 @@ impl<'r> Run<'r> {
                 let y = self.call1(inner, x)?;
                 self.call1(outer, y)
             }
-            Form::Chain(h, g, f) => {
+            ClosureForm::Chain(h, g, f) => {
                 let y = self.call1(f, x)?;
                 let z = self.call1(g, y)?;
                 self.call1(h, z)
             }
-            Form::Matcher(f, target) => {
+            ClosureForm::Matcher(f, target) => {
                 let y = self.call1(f, x)?;
                 Ok(Value::bool(self.eq(y, target)))
             }
-            Form::Fork(outer, a, b) => {
+            ClosureForm::Fork(outer, a, b) => {
                 let a = self.call1(a, x)?;
                 let b = self.call1(b, x)?;
                 self.call2(outer, a, b)
             }
-            Form::Lbind(f, fixed) => self.call2(f, fixed, x),
-            Form::Rbind(f, fixed) => self.call2(f, x, fixed),
-            Form::Power(f, n) => self.call_power(f, n, x),
+            ClosureForm::Lbind(f, fixed) => self.call2(f, fixed, x),
+            ClosureForm::Rbind(f, fixed) => self.call2(f, x, fixed),
+            ClosureForm::Power(f, n) => self.call_power(f, n, x),
         }
     }
 
@@ -299,7 +299,7 @@ impl<'r> Run<'r> {
     }
 
     /// Makes a closure, which is equal only to itself.
-    pub fn closure(&mut self, arity: u8, form: Form<'r>) -> Outcome<Value<'r>> {
+    pub fn closure(&mut self, arity: u8, form: ClosureForm<'r>) -> Outcome<Value<'r>> {
         self.closures = self.closures.wrapping_add(1);
         Ok(Value::Closure(self.alloc(Closure {
             arity,

@@ -69,5 +69,6 @@ pub use set::{Bounds, Set, SetRecipe, SetSteps, SetTable};
 pub(crate) use table::op;
 pub use table::{ConstId, Fallback, Literal, Op, OpCode, OpId, OpParam, Type, ops};
 pub use value::{
-    Cell, Closure, Concat, Form, GridView, IntPair, Returned, Row, Segment, Tuple, Value, Word,
+    Cell, Closure, ClosureForm, Concat, GridView, IntPair, Returned, Row, Segment, Tuple, Value,
+    Word,
 };

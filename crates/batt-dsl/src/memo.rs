@@ -43,7 +43,7 @@ use crate::fault::Fault;
 use crate::ops::astuple;
 use crate::run::Run;
 use crate::table::OpId;
-use crate::value::{Closure, Form, Returned, Value};
+use crate::value::{Closure, ClosureForm, Returned, Value};
 
 /// A call of at least this many steps is worth storing.
 const EXPENSIVE: u64 = 16;
@@ -437,13 +437,13 @@ impl<'r> Run<'r> {
         x: Value<'r>,
     ) -> Returned<'r> {
         if let Value::Closure(inner) = inner
-            && let Form::Lbind(Value::Op(op), fixed) | Form::Rbind(Value::Op(op), fixed) =
-                inner.form
+            && let ClosureForm::Lbind(Value::Op(op), fixed)
+            | ClosureForm::Rbind(Value::Op(op), fixed) = inner.form
             && op == OpId::of(&astuple::OP)
             && self.home.memo.borrow_mut().has_hits(outer)
         {
             let parts = match inner.form {
-                Form::Lbind(..) => [fixed, x],
+                ClosureForm::Lbind(..) => [fixed, x],
                 _ => [x, fixed],
             };
             if let Some(value) = self.recall(&Call::new(outer, parts)) {

@@ -7,7 +7,7 @@ use serde_json::Value as Json;
 use crate::fault::{Fault, Outcome};
 use crate::run::Run;
 use crate::set::Elems;
-use crate::value::{Form, GridView, Value};
+use crate::value::{ClosureForm, GridView, Value};
 
 /// A value that does not depend on a run.
 ///
@@ -393,7 +393,7 @@ impl<'r> Run<'r> {
 
     /// Makes a function that stands for an unknown one: it equals only itself and cannot be called.
     pub fn unknown_function(&mut self) -> Outcome<Value<'r>> {
-        self.closure(1, Form::Compose(Value::None, Value::None))
+        self.closure(1, ClosureForm::Compose(Value::None, Value::None))
     }
 
     /// Makes a set by inserting these values one after the other.

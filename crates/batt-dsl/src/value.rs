@@ -148,12 +148,12 @@ pub struct Closure<'r> {
     pub(crate) memo_state: MemoState,
     /// The closure's number in its run, a stable stand-in for its address.
     pub(crate) id: u32,
-    pub(crate) form: Form<'r>,
+    pub(crate) form: ClosureForm<'r>,
 }
 
 /// The definition of a closure. As in Python, nothing is checked before the call.
 #[derive(Clone, Copy)]
-pub enum Form<'r> {
+pub enum ClosureForm<'r> {
     /// `outer(inner(x))`
     Compose(Value<'r>, Value<'r>),
     /// `h(g(f(x)))`
@@ -177,7 +177,7 @@ impl<'r> Closure<'r> {
     }
 
     /// The definition.
-    pub fn form(&self) -> Form<'r> {
+    pub fn form(&self) -> ClosureForm<'r> {
         self.form
     }
 }

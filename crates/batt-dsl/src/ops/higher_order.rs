@@ -5,7 +5,7 @@ use crate::op;
 use crate::run::Run;
 use crate::set::Walk;
 use crate::table::Op;
-use crate::value::{Form, Value};
+use crate::value::{ClosureForm, Value};
 
 use super::container::{merge, merge_tuple};
 use super::lines::{are_in_line, connect};
@@ -36,7 +36,7 @@ op! {
     pub compose(outer: Callable, inner: Callable) -> Callable;
     example "compose(double, increment)(THREE)" => "8";
     fails "compose(double, THREE)(ONE)";
-    |run| { run.closure(1, Form::Compose(outer, inner)) }
+    |run| { run.closure(1, ClosureForm::Compose(outer, inner)) }
 }
 
 op! {
@@ -46,7 +46,7 @@ op! {
     pub chain(h: Callable, g: Callable, f: Callable) -> Callable;
     example "chain(invert, double, increment)(THREE)" => "-8";
     fails "chain(invert, double, THREE)(ONE)";
-    |run| { run.closure(1, Form::Chain(h, g, f)) }
+    |run| { run.closure(1, ClosureForm::Chain(h, g, f)) }
 }
 
 op! {
@@ -56,7 +56,7 @@ op! {
     pub matcher(function: Callable, target: Any) -> Callable;
     example "matcher(size, TWO)((7, 8))" => "True";
     fails "matcher(size, TWO)(THREE)";
-    |run| { run.closure(1, Form::Matcher(function, target)) }
+    |run| { run.closure(1, ClosureForm::Matcher(function, target)) }
 }
 
 /// Returns the arity of a function with one argument bound. Python's definition handles two and
@@ -79,7 +79,7 @@ op! {
     fails "rbind(THREE, ONE)";
     |run| {
         let arity = run.arity(function)?;
-        run.closure(bound_arity(arity), Form::Rbind(function, fixed))
+        run.closure(bound_arity(arity), ClosureForm::Rbind(function, fixed))
     }
 }
 
@@ -93,7 +93,7 @@ op! {
     fails "lbind(THREE, ONE)";
     |run| {
         let arity = run.arity(function)?;
-        run.closure(bound_arity(arity), Form::Lbind(function, fixed))
+        run.closure(bound_arity(arity), ClosureForm::Lbind(function, fixed))
     }
 }
 
@@ -113,7 +113,7 @@ op! {
         match n.as_int() {
             None => Err(Fault::Type),
             Some(n) if n < 1 || n > run.free_frames().into() => Err(Fault::Recursion),
-            Some(n) => run.closure(1, Form::Power(function, n as u32)),
+            Some(n) => run.closure(1, ClosureForm::Power(function, n as u32)),
         }
     }
 }
@@ -125,7 +125,7 @@ op! {
     pub fork(outer: Callable, a: Callable, b: Callable) -> Callable;
     example "fork(add, double, increment)(THREE)" => "10";
     fails "fork(add, double, THREE)(ONE)";
-    |run| { run.closure(1, Form::Fork(outer, a, b)) }
+    |run| { run.closure(1, ClosureForm::Fork(outer, a, b)) }
 }
 
 op! {

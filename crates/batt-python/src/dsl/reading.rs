@@ -10,7 +10,7 @@
 //! The reader records which object each container came from. If a primitive returns one of its
 //! arguments or an element of one, the caller gets the same object back.
 
-use batt_dsl::{Cell, Dialect, Fault, Form, IntPair, Outcome, Run, SetTable, Value};
+use batt_dsl::{Cell, ClosureForm, Dialect, Fault, IntPair, Outcome, Run, SetTable, Value};
 use pyo3::exceptions::PyOverflowError;
 use pyo3::ffi;
 use pyo3::intern;
@@ -512,13 +512,13 @@ impl<'r> Reader<'_, 'r> {
         }
         let [a, b, c] = parts;
         let form = match function.kind {
-            Kind::Compose => Form::Compose(a, b),
-            Kind::Chain => Form::Chain(a, b, c),
-            Kind::Matcher => Form::Matcher(a, b),
-            Kind::Fork => Form::Fork(a, b, c),
-            Kind::Lbind => Form::Lbind(a, b),
-            Kind::Rbind => Form::Rbind(a, b),
-            Kind::Power(count) => Form::Power(a, count),
+            Kind::Compose => ClosureForm::Compose(a, b),
+            Kind::Chain => ClosureForm::Chain(a, b, c),
+            Kind::Matcher => ClosureForm::Matcher(a, b),
+            Kind::Fork => ClosureForm::Fork(a, b, c),
+            Kind::Lbind => ClosureForm::Lbind(a, b),
+            Kind::Rbind => ClosureForm::Rbind(a, b),
+            Kind::Power(count) => ClosureForm::Power(a, count),
         };
         let closure = self.run.closure(function.arity, form);
         self.known_function(closure, object)

@@ -1,6 +1,6 @@
 //! Making Python objects of the values of a run.
 
-use batt_dsl::{Closure, Dialect, Form, OpId, Run, Set, SetSteps, Value};
+use batt_dsl::{Closure, ClosureForm, Dialect, OpId, Run, Set, SetSteps, Value};
 use pyo3::ffi;
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PySet};
@@ -323,13 +323,13 @@ impl<'py, 'a, 'r> Writer<'py, 'a, 'r> {
     /// Makes the object of a function that a primitive has made.
     fn function(&mut self, closure: &'r Closure<'r>) -> Made {
         let (kind, parts) = match closure.form() {
-            Form::Compose(outer, inner) => (Kind::Compose, vec![outer, inner]),
-            Form::Chain(h, g, f) => (Kind::Chain, vec![h, g, f]),
-            Form::Matcher(function, target) => (Kind::Matcher, vec![function, target]),
-            Form::Fork(outer, a, b) => (Kind::Fork, vec![outer, a, b]),
-            Form::Lbind(function, fixed) => (Kind::Lbind, vec![function, fixed]),
-            Form::Rbind(function, fixed) => (Kind::Rbind, vec![function, fixed]),
-            Form::Power(function, count) => (Kind::Power(count), vec![function]),
+            ClosureForm::Compose(outer, inner) => (Kind::Compose, vec![outer, inner]),
+            ClosureForm::Chain(h, g, f) => (Kind::Chain, vec![h, g, f]),
+            ClosureForm::Matcher(function, target) => (Kind::Matcher, vec![function, target]),
+            ClosureForm::Fork(outer, a, b) => (Kind::Fork, vec![outer, a, b]),
+            ClosureForm::Lbind(function, fixed) => (Kind::Lbind, vec![function, fixed]),
+            ClosureForm::Rbind(function, fixed) => (Kind::Rbind, vec![function, fixed]),
+            ClosureForm::Power(function, count) => (Kind::Power(count), vec![function]),
         };
         let parts = parts.into_iter().map(|part| Ok(self.owned(part)?.unbind()));
         let parts = parts.collect::<Result<_, Stop>>()?;

@@ -4,7 +4,7 @@ use std::rc::Rc;
 
 use crate::memory::Memory;
 use crate::ops::members::Members;
-use crate::value::{Form, IntPair, Value};
+use crate::value::{ClosureForm, IntPair, Value};
 
 /// The values of one expression for all elements.
 #[derive(Clone)]
@@ -51,7 +51,7 @@ pub(super) struct Made<'r> {
     pub(super) form: MadeForm<'r>,
 }
 
-/// A [`Form`](crate::value::Form) over columns.
+/// A [`ClosureForm`](crate::value::ClosureForm) over columns.
 pub(super) enum MadeForm<'r> {
     Compose(Column<'r>, Column<'r>),
     Chain(Column<'r>, Column<'r>, Column<'r>),
@@ -64,16 +64,16 @@ pub(super) enum MadeForm<'r> {
 
 impl<'r> MadeForm<'r> {
     /// Returns the form of a function that all elements share.
-    pub(super) fn of(form: &Form<'r>) -> MadeForm<'r> {
+    pub(super) fn of(form: &ClosureForm<'r>) -> MadeForm<'r> {
         let same = Column::Same;
         match *form {
-            Form::Compose(a, b) => MadeForm::Compose(same(a), same(b)),
-            Form::Chain(a, b, c) => MadeForm::Chain(same(a), same(b), same(c)),
-            Form::Matcher(a, b) => MadeForm::Matcher(same(a), same(b)),
-            Form::Fork(a, b, c) => MadeForm::Fork(same(a), same(b), same(c)),
-            Form::Lbind(a, b) => MadeForm::Lbind(same(a), same(b)),
-            Form::Rbind(a, b) => MadeForm::Rbind(same(a), same(b)),
-            Form::Power(f, n) => MadeForm::Power(same(f), n),
+            ClosureForm::Compose(a, b) => MadeForm::Compose(same(a), same(b)),
+            ClosureForm::Chain(a, b, c) => MadeForm::Chain(same(a), same(b), same(c)),
+            ClosureForm::Matcher(a, b) => MadeForm::Matcher(same(a), same(b)),
+            ClosureForm::Fork(a, b, c) => MadeForm::Fork(same(a), same(b), same(c)),
+            ClosureForm::Lbind(a, b) => MadeForm::Lbind(same(a), same(b)),
+            ClosureForm::Rbind(a, b) => MadeForm::Rbind(same(a), same(b)),
+            ClosureForm::Power(f, n) => MadeForm::Power(same(f), n),
         }
     }
 }

@@ -5,7 +5,7 @@ use std::sync::OnceLock;
 
 use crate::ops::{arithmetic, color, container, higher_order, lines, logic, measure, tokpidjin};
 use crate::table::{Op, OpId};
-use crate::value::{Form, Value};
+use crate::value::{ClosureForm, Value};
 
 /// Arithmetic on two numbers.
 #[derive(Clone, Copy)]
@@ -220,10 +220,10 @@ pub(super) fn is_promising(function: Value<'_>, depth: u32) -> bool {
     match function {
         Value::Op(id) => column_op(id).is_some(),
         Value::Closure(closure) if depth < MAX_INSPECTED_DEPTH => match closure.form {
-            Form::Compose(a, b) => all(&[a, b]),
-            Form::Chain(a, b, c) | Form::Fork(a, b, c) => all(&[a, b, c]),
-            Form::Matcher(f, _) | Form::Power(f, _) => all(&[f]),
-            Form::Lbind(f, fixed) | Form::Rbind(f, fixed) => all(&[f, fixed]),
+            ClosureForm::Compose(a, b) => all(&[a, b]),
+            ClosureForm::Chain(a, b, c) | ClosureForm::Fork(a, b, c) => all(&[a, b, c]),
+            ClosureForm::Matcher(f, _) | ClosureForm::Power(f, _) => all(&[f]),
+            ClosureForm::Lbind(f, fixed) | ClosureForm::Rbind(f, fixed) => all(&[f, fixed]),
         },
         Value::Closure(_) => false,
         _ => true,

@@ -8,7 +8,7 @@ use crate::ops::members::Members;
 use crate::run::Run;
 use crate::set::Walk;
 use crate::table::{Fallback, Op};
-use crate::value::{Form, Value};
+use crate::value::{ClosureForm, Value};
 
 const FAMILY: &str = "higher order";
 
@@ -67,13 +67,13 @@ safe! {
         match (n.integral(), n) {
             (Some(1), _) => Ok(function),
             (Some(n), _) if (2..MOST_TIMES).contains(&n) => {
-                run.closure(1, Form::Power(function, n as u32))
+                run.closure(1, ClosureForm::Power(function, n as u32))
             }
             // The original counts down until its stack is full. The innermost call then returns
             // `()`, which is not a function, and `()` becomes the innermost function of the
             // composition.
             (Some(_), _) | (None, Value::Float(_)) => {
-                run.closure(1, Form::Compose(function, Value::EMPTY_TUPLE))
+                run.closure(1, ClosureForm::Compose(function, Value::EMPTY_TUPLE))
             }
             _ => Err(Fault::Type),
         }
