@@ -87,8 +87,28 @@ pub fn command(program: &str, folder: &Path, args: &[&str]) -> Command {
         .stdin(Stdio::piped())
         .stdout(Stdio::piped())
         .stderr(Stdio::piped());
+    use_default_signals(&mut command);
     command
 }
+
+/// Gives a program the default actions of signals. If the tests run in the background of a script or
+/// under `nohup`, their programs would inherit that some signals are ignored.
+#[cfg(unix)]
+fn use_default_signals(command: &mut Command) {
+    use std::os::unix::process::CommandExt;
+    // SAFETY: the function runs between fork and exec, where `signal` may be called.
+    unsafe {
+        command.pre_exec(|| {
+            for signal in [libc::SIGINT, libc::SIGTERM, libc::SIGHUP] {
+                libc::signal(signal, libc::SIG_DFL);
+            }
+            Ok(())
+        });
+    }
+}
+
+#[cfg(not(unix))]
+fn use_default_signals(_: &mut Command) {}
 
 /// Runs a [`command`] with something on stdin.
 pub fn run(mut command: Command, stdin: &str) -> Ended {
