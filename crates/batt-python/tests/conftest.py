@@ -2,12 +2,19 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 
 import batt
 import pytest
+from hypothesis import settings
 
 ROOT = Path(__file__).parents[3]
+
+# A check of a change tries the same examples each time; elsewhere they are new ones.
+settings.register_profile("ci", derandomize=True)
+if "CI" in os.environ:
+    settings.load_profile("ci")
 
 
 @pytest.fixture(scope="session")
