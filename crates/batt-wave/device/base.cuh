@@ -1,0 +1,41 @@
+// Numbers, bits and atomics, on the GPU and on the host.
+
+typedef unsigned char u8;
+typedef unsigned short u16;
+typedef unsigned int u32;
+typedef unsigned long long u64;
+typedef short i16;
+typedef int i32;
+typedef long long i64;
+
+#ifdef BATT_HOST
+
+#define INLINE static inline
+INLINE u32 popcount(u32 x) { return (u32)__builtin_popcount(x); }
+INLINE u32 reverse_bits(u32 x) {
+  x = (x >> 1 & 0x55555555u) | (x & 0x55555555u) << 1;
+  x = (x >> 2 & 0x33333333u) | (x & 0x33333333u) << 2;
+  x = (x >> 4 & 0x0f0f0f0fu) | (x & 0x0f0f0f0fu) << 4;
+  return __builtin_bswap32(x);
+}
+/// The number of the lowest bit; 32 for none.
+INLINE u32 lowest(u32 x) { return x ? (u32)__builtin_ctz(x) : 32; }
+/// The number of the highest bit of some.
+INLINE u32 highest(u32 x) { return 31 - (u32)__builtin_clz(x); }
+INLINE u64 atomic_take(u64 *at, u64 n) { return __atomic_fetch_add(at, n, __ATOMIC_RELAXED); }
+INLINE void atomic_add(u32 *at, u32 n) { __atomic_fetch_add(at, n, __ATOMIC_RELAXED); }
+
+#else
+
+#define INLINE static __device__ __forceinline__
+INLINE u32 popcount(u32 x) { return (u32)__popc(x); }
+INLINE u32 reverse_bits(u32 x) { return __brev(x); }
+INLINE u32 lowest(u32 x) { return x ? (u32)__ffs((int)x) - 1 : 32; }
+INLINE u32 highest(u32 x) { return 31 - (u32)__clz((int)x); }
+INLINE u64 atomic_take(u64 *at, u64 n) { return atomicAdd(at, n); }
+INLINE void atomic_add(u32 *at, u32 n) { atomicAdd(at, n); }
+
+#endif
+
+template <class T> INLINE T min_of(T a, T b) { return a < b ? a : b; }
+template <class T> INLINE T max_of(T a, T b) { return a > b ? a : b; }

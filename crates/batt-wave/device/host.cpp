@@ -1,0 +1,3 @@
+// The device source, compiled for the host.
+#define BATT_HOST
+#include "waves.cu"

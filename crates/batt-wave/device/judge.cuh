@@ -1,0 +1,82 @@
+// The end of a run: its fault, or the verdict on its value and the value's hash.
+
+/// How a run ended: `Record` in src/layout.rs.
+struct Record {
+  u8 end;    // 0: a value, 1: a fault, 2: the device could not finish
+  u8 which;  // the fault or the reason
+  u16 unused;
+  u32 detail; // the step that failed, or the verdict on the value
+  u64 hash;
+};
+
+const u32 NO_EXPECTED = 0xffffffffu;
+const u32 NOT_A_GRID = 0xfffffffeu;
+
+INLINE u32 verdict_of(const V &v, const V &expected) {
+  if (expected.kind != GRID) return NO_EXPECTED;
+  if (v.kind != GRID) return NOT_A_GRID;
+  if (v.a != expected.a || v.b != expected.b) return 0x80000000u | (u32)v.a << 16 | v.b;
+  Grid x = grid_of(v), y = grid_of(expected);
+  Rows wrong = no_rows();
+  for (u32 k = 0; k < 4; k++) wrong = wrong | (x.plane[k] ^ y.plane[k]);
+  return count(wrong);
+}
+
+/// The values of a step.
+struct Step {
+  u64 values;
+  u32 each, step;
+};
+
+/// What the bodies of closures cost: the number of elements of each sample, and the cost of one.
+struct Charge {
+  u64 counts;
+  u32 weight, each;
+};
+
+/// The most that a run may cost, so that it ends within the limits of the CPU.
+const u64 MOST_COST = 3000000;
+
+/// Judges a run: args[2] has its steps, args[3] its charges, extra is the cost of its calls.
+INLINE Record judge(const Ctx &c, const Node &node, const V &result, const V &expected) {
+  u64 cost = node.extra;
+  const Charge *charges = (const Charge *)node.args[3].values;
+  for (u32 k = 0; k < node.args[3].each; k++) 
+    cost += (u64)((const u32 *)charges[k].counts)[charges[k].each ? c.item : 0] * charges[k].weight;
+  if (cost > MOST_COST) {
+    Record r = {2, LIMIT, 0, 0, 0};
+    return r;
+  }
+  const Step *steps = (const Step *)node.args[2].values;
+  // Python runs the steps one after the other, so the first that has no value ends the run.
+  for (u32 from = 0; from < node.args[2].each; from += 32) {
+    Rows ended = rows([&](u32 l) {
+      if (from + l >= node.args[2].each) return 0u;
+      const Step &s = steps[from + l];
+      return (u32)(((const V *)s.values)[s.each ? c.item : 0].kind <= FAULT);
+    });
+    u32 any = rows_of(ended);
+    if (any) {
+      const Step &s = steps[from + lowest(any)];
+      V v = ((const V *)s.values)[s.each ? c.item : 0];
+      Record r = {(u8)(v.kind == FAULT ? 1 : 2), v.a, 0, s.step, 0};
+      return r;
+    }
+  }
+  if (expected.kind == STOPPED) {
+    Record r = {2, expected.a, 0, 0, 0};
+    return r;
+  }
+  u64 hash = 0;
+  // Values of these kinds may equal a grid, or contain what has no hash here.
+  if (!hash_value<2>(c, result, &hash)) {
+    Record r = {2, ODD, 0, 0, 0};
+    return r;
+  }
+  if (result.kind == TUPLE && expected.kind == GRID) {
+    Record r = {2, ODD, 0, 0, 0};
+    return r;
+  }
+  Record r = {0, 0, 0, verdict_of(result, expected), hash};
+  return r;
+}

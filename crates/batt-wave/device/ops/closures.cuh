@@ -1,0 +1,380 @@
+// Closures: elements become items of an inner domain, the waves of the body run over them, and the
+// results are collected.
+
+/// How an inner domain comes about: `extra` of the nodes of `count` and `fill`.
+enum Spread : u32 {
+  EACH,    // an item for each element
+  ZIP,     // an item for each pair of elements at the same place
+  PRODUCT, // an item for each pair of elements, the second changing faster
+};
+
+/// The numbers of items in outer domains.
+struct Ancestor {
+  u64 from, to;
+};
+
+/// Is an element of this value read by its place?
+INLINE bool is_container(const V &v) { return v.kind >= GRID && v.kind <= SET; }
+
+/// How many elements there are.
+INLINE u32 length_of(const V &v) {
+  switch (v.kind) {
+    case GRID:
+    case RAGGED: return v.a;
+    case INDICES:
+    case OBJECT: return size_of_patch(v);
+    case TUPLE:
+    case SET: return v.len;
+    default: return 0;
+  }
+}
+
+/// Is the order in which `spread_elements` writes the elements the iteration order?
+INLINE bool is_in_order(const V &v) {
+  if (v.kind == SET) return v.c == IN_ORDER || v.len < 2;
+  if (is_patch(v)) return size_of_patch(v) < 2;
+  return true;
+}
+
+/// Writes the elements of a container. Patches go row by row.
+INLINE bool spread_elements(const Ctx &c, const V &v, V *to) {
+  if (v.kind == TUPLE || v.kind == SET) {
+    const V *from = (const V *)v.bits;
+    (void)rows([&](u32 l) {
+      for (u32 k = l; k < v.len; k += 32) to[k] = from[k];
+      return 0u;
+    });
+    return true;
+  }
+  if (is_patch(v)) {
+    Patch p = patch_of(v);
+    if (p.size == 0) return true;
+    bool cells = v.kind == OBJECT, several = cells && p.color == PLANES;
+    Rows plane[4];
+    if (several)
+      for (u32 k = 0; k < 4; k++) plane[k] = plane_of(v, k);
+    Rows before = sums_before(rows([&](u32 l) { return popcount(p.mask[l]); }));
+    (void)rows([&](u32 l) {
+      u32 at = before[l];
+      for (u32 todo = p.mask[l]; todo; todo &= todo - 1) {
+        u32 j = lowest(todo), color = p.color;
+        if (several) {
+          color = 0;
+          for (u32 k = 0; k < 4; k++) color |= (plane[k][l] >> j & 1) << k;
+        }
+        u32 where = place(p.top + (i32)l, p.left + (i32)j);
+        to[at++] = cells ? make(CELL, (u8)color, 0, 0, where, 0) : make(PAIR, 0, 0, 0, where, 0);
+      }
+      return 0u;
+    });
+    return true;
+  }
+  // The rows of a grid.
+  Grid g = grid_of(v);
+  Rows widths = v.kind == RAGGED ? load_rows((const u32 *)v.bits + 128, g.height)
+                                 : rows([&](u32) { return g.width; });
+  V *cells = (V *)take(c, (u64)g.height * SIDE * sizeof(V));
+  if (!cells) return false;
+  (void)rows([&](u32 l) {
+    if (l >= g.height) return 0u;
+    V *own = cells + l * SIDE;
+    u32 width = widths[l];
+    for (u32 j = 0; j < width; j++) {
+      u32 color = 0;
+      for (u32 k = 0; k < 4; k++) color |= (g.plane[k][l] >> j & 1) << k;
+      own[j] = integer(color);
+    }
+    to[l] = width == 2 ? pair((i32)own[0].bits, (i32)own[1].bits) : make(TUPLE, 0, 0, 0, width, (u64)own);
+    return 0u;
+  });
+  return true;
+}
+
+INLINE u32 spread_count(u32 spread, const V &x, const V &y) {
+  u32 n = length_of(x), m = length_of(y);
+  return spread == EACH ? n : spread == ZIP ? min_of(n, m) : n * m;
+}
+
+/// Counts the new items of each item. args: the containers; out: where the items of each begin;
+/// payload: how many there are of all.
+KERNEL(wave_count) {
+  each_thread_item(w, [&](const Node &node, u32 item) {
+    V x = arg_of(node.args[0], item), y = arg_of(node.args[1], item);
+    u32 n = is_value(x) && is_value(y) ? spread_count(node.extra, x, y) : 0;
+    ((u32 *)node.out)[item] = n ? (u32)atomic_take((u64 *)node.payload, n) : 0;
+  });
+}
+
+/// Writes the elements. args[0], args[1]: the containers; args[2].values: where the items begin;
+/// args[2].map: the number of elements of each sample; args[2].unused: how many ancestors there are;
+/// args[3].values: the ancestors; args[3].map: for each item, its sample; out, payload: the elements
+/// of both containers.
+KERNEL(wave_fill) {
+  each_row_item(w, [&](const Node &node, u32 item) {
+    Ctx c = context(w, node, item, 0);
+    V x = arg_of(node.args[0], item), y = arg_of(node.args[1], item);
+    u32 n = is_value(x) && is_value(y) ? spread_count(node.extra, x, y) : 0;
+    if (n == 0) return;
+    u32 start = ((const u32 *)node.args[2].values)[item];
+    V *first = (V *)node.out + start, *second = (V *)node.payload + start;
+    const Ancestor *ancestors = (const Ancestor *)node.args[3].values;
+    for (u32 k = 0; k < node.args[2].unused; k++) {
+      u32 outer = ancestors[k].from ? ((const u32 *)ancestors[k].from)[item] : item;
+      u32 *to = (u32 *)ancestors[k].to + start;
+      (void)rows([&](u32 l) {
+        for (u32 i = l; i < n; i += 32) to[i] = outer;
+        return 0u;
+      });
+    }
+    u32 sample = node.args[3].map ? ((const u32 *)node.args[3].map)[item] : item;
+#ifdef BATT_HOST
+    atomic_add((u32 *)node.args[2].map + sample, n);
+#else
+    if (lane() == 0) atomic_add((u32 *)node.args[2].map + sample, n);
+#endif
+    V failed = stopped(MEMORY);
+    bool done;
+    if (node.extra == EACH) {
+      done = spread_elements(c, x, first);
+    } else {
+      // `zip` and `product` see the order.
+      if (x.kind == SET) x = in_order(c, x);
+      if (y.kind == SET) y = in_order(c, y);
+      done = is_value(x) && is_value(y);
+      if (!done) {
+        failed = is_value(x) ? y : x;
+      } else if (node.extra == ZIP && !(is_in_order(x) && is_in_order(y))) {
+        done = false;
+        failed = stopped(ORDER);
+      } else {
+        u32 count = length_of(x), other = length_of(y);
+        V *xs = (V *)take(c, (u64)count * sizeof(V)), *ys = (V *)take(c, (u64)other * sizeof(V));
+        done = xs && ys;
+        sync();
+        done = done && spread_elements(c, x, xs) && spread_elements(c, y, ys);
+        sync();
+        if (done) {
+          bool zip = node.extra == ZIP;
+          (void)rows([&](u32 l) {
+            for (u32 i = l; i < n; i += 32) {
+              first[i] = xs[zip ? i : i / other];
+              second[i] = ys[zip ? i : i % other];
+            }
+            return 0u;
+          });
+        }
+      }
+    }
+    if (!done)
+      (void)rows([&](u32 l) {
+        for (u32 i = l; i < n; i += 32) {
+          first[i] = failed;
+          if (node.extra != EACH) second[i] = failed;
+        }
+        return 0u;
+      });
+  });
+}
+
+// ---- Collecting ---------------------------------------------------------------------------------
+
+/// The results for the elements of a container.
+struct Results {
+  const V *at;
+  u32 count;
+};
+
+/// The first result without a value: that of the lowest number, if the elements stand in order.
+INLINE u32 first_failure(const Results &r) {
+  return least(rows([&](u32 l) {
+    for (u32 k = l; k < r.count; k += 32)
+      if (!is_value(r.at[k])) return k;
+    return 0xffffffffu;
+  }));
+}
+/// The failure of a map over all elements, or a value.
+INLINE V failure_in(bool ordered, const Results &r) {
+  u32 at = first_failure(r);
+  if (at == 0xffffffffu) return none();
+  V v = r.at[at];
+  if (v.kind == STOPPED || ordered) return v;
+  // The first in iteration order counts.
+  u32 others = sum(rows([&](u32 l) {
+    u32 own = 0;
+    for (u32 k = l; k < r.count; k += 32)
+      own += !is_value(r.at[k]) && (r.at[k].kind != v.kind || r.at[k].a != v.a);
+    return own;
+  }));
+  return others ? stopped(ORDER) : v;
+}
+
+/// A tuple of the results.
+INLINE V tuple_of_results(const Ctx &c, const Results &r) {
+  V *to = (V *)take(c, (u64)r.count * sizeof(V));
+  if (!to && r.count) return stopped(MEMORY);
+  (void)rows([&](u32 l) {
+    for (u32 k = l; k < r.count; k += 32) to[k] = r.at[k];
+    return 0u;
+  });
+  sync();
+  return tuple_value(c, to, r.count);
+}
+
+/// `apply`, and the same for all containers as a tuple or as a set.
+enum Collected : u32 { LIKE, AS_TUPLE, AS_SET };
+
+INLINE V collected(const Ctx &c, const V &items, const Results &r, u32 as) {
+  // The pairs of a product come in another sequence.
+  bool ordered = as != AS_SET && is_in_order(items);
+  V failed = failure_in(ordered, r);
+  if (failed.kind != NONE) return failed;
+  bool set = as == AS_SET || (as == LIKE && (items.kind == SET || is_patch(items)));
+  if (!set) {
+    if (!ordered) return stopped(ORDER);
+    return tuple_of_results(c, r);
+  }
+  // `frozenset` of a generator adds the results one by one.
+  return set_of(c, r.at, r.count, ordered ? BUILT : UNKNOWN);
+}
+
+/// The elements whose results are true.
+INLINE V filtered(const Ctx &c, const V &items, const Results &r) {
+  V failed = failure_in(is_in_order(items), r);
+  if (failed.kind != NONE) return failed;
+  u32 odd = least(rows([&](u32 l) {
+    for (u32 k = l; k < r.count; k += 32)
+      if (r.at[k].kind != BOOL && r.at[k].kind != INT) return k;
+    return 0xffffffffu;
+  }));
+  if (odd != 0xffffffffu) return stopped(ODD);
+  V *all = (V *)take(c, (u64)r.count * sizeof(V)), *kept = (V *)take(c, (u64)r.count * sizeof(V));
+  if (r.count && (!all || !kept)) return stopped(MEMORY);
+  sync();
+  if (!spread_elements(c, items, all)) return stopped(MEMORY);
+  sync();
+  u32 n = 0;
+  for (u32 from = 0; from < r.count; from += 32) {
+    u32 chosen = rows_of(rows([&](u32 l) { return from + l < r.count ? (u32)(r.at[from + l].bits != 0) : 0u; }));
+    (void)rows([&](u32 l) {
+      if (chosen >> l & 1) kept[n + popcount(chosen & low(l))] = all[from + l];
+      return 0u;
+    });
+    n += popcount(chosen);
+  }
+  sync();
+  if (items.kind == SET || is_patch(items)) return set_of(c, kept, n, is_in_order(items) ? BUILT : UNKNOWN);
+  return tuple_value(c, kept, n);
+}
+
+/// The first element whose result is true. Python stops there, so later failures do not count.
+INLINE V first_chosen(const Ctx &c, V items, const Results &r) {
+  u32 counted = 0;
+  auto counts = [&](u32 k) { return !is_value(r.at[k]) || !is_false(r.at[k]); };
+  u32 at = least(rows([&](u32 l) {
+    for (u32 k = l; k < r.count; k += 32)
+      if (counts(k)) return k;
+    return 0xffffffffu;
+  }));
+  if (at == 0xffffffffu) return c.wave->dialect == 2 ? stopped(ODD) : fault(STOP_ITERATION);
+  if (!is_in_order(items)) {
+    counted = sum(rows([&](u32 l) {
+      u32 own = 0;
+      for (u32 k = l; k < r.count; k += 32) own += counts(k);
+      return own;
+    }));
+    // Which of several comes first is known only in order, where the results do not stand.
+    if (counted > 1) return stopped(ORDER);
+  }
+  if (!is_value(r.at[at])) return r.at[at];
+  if (items.kind == TUPLE || items.kind == SET) return ((const V *)items.bits)[at];
+  V *all = (V *)take(c, (u64)r.count * sizeof(V));
+  if (!all) return stopped(MEMORY);
+  sync();
+  if (!spread_elements(c, items, all)) return stopped(MEMORY);
+  sync();
+  return all[at];
+}
+
+/// A key that orders ints and pairs as Python does; false for others.
+INLINE bool key_of(const V &v, i64 *key) {
+  if (is_int(v)) {
+    *key = int_of(v);
+    return true;
+  }
+  if (v.kind != PAIR) return false;
+  *key = (i64)row_of(v.len) << 32 | (u32)(column_of(v.len) + 32768);
+  return true;
+}
+
+/// The element with the largest or the smallest result, or that result.
+INLINE V extreme_by(const Ctx &c, const V &items, const Results &r, bool most, bool value) {
+  if (r.count == 0) {
+    // Others have a default, and `valmax` calls the function for it.
+    return value || c.wave->dialect != 0 ? stopped(ODD) : fault(VALUE_);
+  }
+  V failed = failure_in(is_in_order(items), r);
+  if (failed.kind != NONE) return failed;
+  // All keys of one kind.
+  bool pairs = r.at[0].kind == PAIR;
+  u32 odd = rows_of(rows([&](u32 l) {
+    i64 key;
+    for (u32 k = l; k < r.count; k += 32)
+      if (!key_of(r.at[k], &key) || (r.at[k].kind == PAIR) != pairs) return 1u;
+    return 0u;
+  }));
+  if (odd) return stopped(ODD);
+  u32 best = 0, ties = 1;
+  i64 best_key = 0;
+  key_of(r.at[0], &best_key);
+  // One element after the other in every lane: they are few.
+  for (u32 k = 1; k < r.count; k++) {
+    i64 key = 0;
+    key_of(r.at[k], &key);
+    if (most ? key > best_key : key < best_key) best = k, best_key = key, ties = 1;
+    else ties += key == best_key;
+  }
+  if (value) {
+    // True is not 1.
+    u32 bools = rows_of(rows([&](u32 l) {
+      for (u32 k = l; k < r.count; k += 32)
+        if (r.at[k].kind == BOOL) return 1u;
+      return 0u;
+    }));
+    if (ties > 1 && bools && !is_in_order(items)) return stopped(ORDER);
+    return r.at[best];
+  }
+  if (ties > 1 && !is_in_order(items)) return stopped(ORDER);
+  if (items.kind == TUPLE || items.kind == SET) return ((const V *)items.bits)[best];
+  V *all = (V *)take(c, (u64)r.count * sizeof(V));
+  if (!all) return stopped(MEMORY);
+  sync();
+  if (!spread_elements(c, items, all)) return stopped(MEMORY);
+  sync();
+  return all[best];
+}
+
+/// args[0], args[3]: the containers; args[1].values: the results; args[2].values: where those of
+/// each item begin; extra: how the domain came about, and above 8 bits how to collect.
+#define COLLECT(name, ...)                                                                         \
+  KERNEL(wave_##name) {                                                                            \
+    each_row_item(w, [&](const Node &node, u32 item) {                                             \
+      Ctx c = context(w, node, item, 0);                                                           \
+      V items = arg_of(node.args[0], item), others = arg_of(node.args[3], item);                   \
+      V *out = (V *)node.out + item;                                                               \
+      if (!is_value(items) || !is_value(others)) return put(out, failure_of(items, others));       \
+      if (!is_container(items) || !is_container(others)) return put(out, stopped(ODD));            \
+      u32 spread = node.extra & 255, as = node.extra >> 8;                                         \
+      u32 count = spread_count(spread, items, others);                                             \
+      Results r = {(const V *)node.args[1].values + ((const u32 *)node.args[2].values)[item], count}; \
+      (void)as;                                                                                    \
+      put(out, __VA_ARGS__);                                                                       \
+    });                                                                                            \
+  }
+COLLECT(collect_each, collected(c, items, r, as))
+COLLECT(collect_filter, filtered(c, items, r))
+COLLECT(collect_first, first_chosen(c, items, r))
+COLLECT(collect_argmax, extreme_by(c, items, r, true, false))
+COLLECT(collect_argmin, extreme_by(c, items, r, false, false))
+COLLECT(collect_valmax, extreme_by(c, items, r, true, true))
+COLLECT(collect_valmin, extreme_by(c, items, r, false, true))
+#undef COLLECT

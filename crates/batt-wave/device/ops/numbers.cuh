@@ -1,0 +1,1 @@
+// Numbers, pairs and truth.

@@ -1,0 +1,1 @@
+// Patches: their bounds, and moving, mirroring and surrounding them.

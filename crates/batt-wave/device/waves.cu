@@ -1,0 +1,21 @@
+// The device engine: waves. docs/waves.md explains it.
+#include "base.cuh"
+#include "rows.cuh"
+#include "value.cuh"
+#include "memory.cuh"
+#include "hash.cuh"
+#include "order.cuh"
+#include "build.cuh"
+#include "judge.cuh"
+
+/// Declares the body of an op.
+#define ROW_OP(name) INLINE V op_##name
+#define THREAD_OP(name) INLINE V op_##name
+
+#include "ops/color.cuh"
+#include "ops/grid.cuh"
+#include "ops/patch.cuh"
+#include "ops/numbers.cuh"
+#include "ops/container.cuh"
+#include "ops/objects.cuh"
+#include "kernels.cuh"

@@ -1,0 +1,192 @@
+//! Functions, evaluated when a plan is made.
+
+use std::rc::Rc;
+
+use batt_dsl::{Dialect, OpId};
+
+use crate::ops::property_of;
+use crate::plan::{Operand, Planner, Spread};
+
+/// A value of a program: data of the samples, or a function that is known.
+#[derive(Clone, Debug)]
+pub(crate) enum Val {
+    Data(Operand),
+    Func(Rc<Func>),
+}
+
+/// A function.
+#[derive(Clone, Debug)]
+pub(crate) enum Func {
+    /// A primitive.
+    Op(OpId),
+    /// `compose(outer, inner)`
+    Compose(Rc<Func>, Rc<Func>),
+    /// `chain(h, g, f)`
+    Chain(Rc<Func>, Rc<Func>, Rc<Func>),
+    /// `matcher(function, target)`
+    Matcher(Rc<Func>, Val),
+    /// `lbind(function, fixed)`
+    Lbind(Rc<Func>, Val),
+    /// `rbind(function, fixed)`
+    Rbind(Rc<Func>, Val),
+    /// `fork(outer, a, b)`
+    Fork(Rc<Func>, Rc<Func>, Rc<Func>),
+    /// `power(function, n)`, from 1 on
+    Power(Rc<Func>, i64),
+}
+
+/// How `collected` in `closures.cuh` makes its container.
+const LIKE: u32 = 0;
+const AS_TUPLE: u32 = 1;
+const AS_SET: u32 = 2;
+
+/// The largest `n` of `power(f, n)`.
+const MOST_POWER: i64 = 40;
+
+impl Func {
+    /// Returns the number of arguments.
+    fn arity(&self) -> usize {
+        match self {
+            Func::Op(op) => op.op().arity(),
+            Func::Compose(..)
+            | Func::Chain(..)
+            | Func::Matcher(..)
+            | Func::Fork(..)
+            | Func::Power(..) => 1,
+            // Both make functions of one, two or three arguments.
+            Func::Lbind(function, _) | Func::Rbind(function, _) => match function.arity() {
+                2 => 1,
+                3 => 2,
+                _ => 3,
+            },
+        }
+    }
+}
+
+impl Planner {
+    /// Plans a call of a function. Returns `None` where the device cannot run it, or where the call
+    /// fails whatever the sample.
+    pub fn apply(&mut self, function: &Func, args: &[Val]) -> Option<Val> {
+        (args.len() == function.arity()).then_some(())?;
+        match function {
+            Func::Op(op) => self.apply_op(*op, args),
+            Func::Compose(outer, inner) => {
+                let value = self.apply(inner, args)?;
+                self.apply(outer, &[value])
+            }
+            Func::Chain(h, g, f) => {
+                let value = self.apply(f, args)?;
+                let value = self.apply(g, &[value])?;
+                self.apply(h, &[value])
+            }
+            Func::Matcher(function, target) => {
+                let value = self.apply(function, args)?;
+                self.apply_op(OpId::named("equality")?, &[value, target.clone()])
+            }
+            Func::Lbind(function, fixed) => {
+                let all: Vec<Val> = std::iter::once(fixed).chain(args).cloned().collect();
+                self.apply(function, &all)
+            }
+            Func::Rbind(function, fixed) => {
+                let all: Vec<Val> = args.iter().chain([fixed]).cloned().collect();
+                self.apply(function, &all)
+            }
+            Func::Fork(outer, a, b) => {
+                let a = self.apply(a, args)?;
+                let b = self.apply(b, args)?;
+                self.apply(outer, &[a, b])
+            }
+            Func::Power(function, n) => {
+                let mut value = args[0].clone();
+                for _ in 0..*n {
+                    value = self.apply(function, &[value])?;
+                }
+                Some(value)
+            }
+        }
+    }
+
+    fn apply_op(&mut self, op: OpId, args: &[Val]) -> Option<Val> {
+        use Val::{Data, Func as F};
+        if op.op().dialect == Dialect::Tokpidjin && args.iter().any(|arg| matches!(arg, F(_))) {
+            return None;
+        }
+        let func = |func| Some(Val::Func(Rc::new(func)));
+        match (op.op().name, args) {
+            ("identity", [value]) => Some(value.clone()),
+            ("compose", [F(f), F(g)]) => func(Func::Compose(f.clone(), g.clone())),
+            ("chain", [F(h), F(g), F(f)]) => func(Func::Chain(h.clone(), g.clone(), f.clone())),
+            ("fork", [F(f), F(a), F(b)]) => func(Func::Fork(f.clone(), a.clone(), b.clone())),
+            ("matcher", [F(f), target]) => func(Func::Matcher(f.clone(), target.clone())),
+            ("lbind", [F(f), fixed]) => func(Func::Lbind(f.clone(), fixed.clone())),
+            ("rbind", [F(f), fixed]) => func(Func::Rbind(f.clone(), fixed.clone())),
+            ("power", [F(f), Data(n)]) => {
+                let n = self.int_of(*n).filter(|n| (1..=MOST_POWER).contains(n))?;
+                func(Func::Power(f.clone(), n))
+            }
+            ("apply", [F(f), Data(items)]) => self.map("collect_each", LIKE, f, *items),
+            ("mapply", [F(f), Data(items)]) => {
+                let mapped = self.map("collect_each", LIKE, f, *items)?;
+                self.apply_op(OpId::named("merge")?, &[mapped])
+            }
+            ("sfilter", [Data(items), F(f)]) => self.map("collect_filter", LIKE, f, *items),
+            ("mfilter", [Data(items), F(f)]) => {
+                let kept = self.map("collect_filter", LIKE, f, *items)?;
+                self.apply_op(OpId::named("merge")?, &[kept])
+            }
+            ("extract", [Data(items), F(f)]) => self.map("collect_first", LIKE, f, *items),
+            (name @ ("argmax" | "argmin" | "valmax" | "valmin"), [Data(items), F(f)]) => {
+                if let (Func::Op(key), "argmax" | "argmin") = (&**f, name)
+                    && property_of(*key) != u32::MAX
+                {
+                    let key = self.op_operand(*key);
+                    return self.call_op(op, vec![*items, key]);
+                }
+                self.map(&format!("collect_{name}"), LIKE, f, *items)
+            }
+            ("papply", [F(f), Data(a), Data(b)]) => self.map_two(Spread::Zip, AS_TUPLE, f, *a, *b),
+            ("mpapply", [F(f), Data(a), Data(b)]) => {
+                let mapped = self.map_two(Spread::Zip, AS_TUPLE, f, *a, *b)?;
+                self.apply_op(OpId::named("merge")?, &[mapped])
+            }
+            ("prapply", [F(f), Data(a), Data(b)]) => {
+                self.map_two(Spread::Product, AS_SET, f, *a, *b)
+            }
+            _ => {
+                let data = |arg: &Val| match arg {
+                    Data(operand) => Some(*operand),
+                    F(_) => None,
+                };
+                let args: Vec<Operand> = args.iter().map(data).collect::<Option<_>>()?;
+                self.call_op(op, args)
+            }
+        }
+    }
+
+    /// Calls a function for each element and collects the results.
+    fn map(&mut self, collect: &str, how: u32, function: &Func, items: Operand) -> Option<Val> {
+        let domain = self.spread(Spread::Each, &[items])?;
+        let element = Val::Data(Operand::Element(domain, 0));
+        let Val::Data(results) = self.apply(function, &[element])? else {
+            return None;
+        };
+        self.collect(collect, domain, how, results)
+    }
+
+    /// Calls a function for pairs of elements and collects the results.
+    fn map_two(
+        &mut self,
+        spread: Spread,
+        how: u32,
+        function: &Func,
+        a: Operand,
+        b: Operand,
+    ) -> Option<Val> {
+        let domain = self.spread(spread, &[a, b])?;
+        let elements = [0, 1].map(|which| Val::Data(Operand::Element(domain, which)));
+        let Val::Data(results) = self.apply(function, &elements)? else {
+            return None;
+        };
+        self.collect("collect_each", domain, how, results)
+    }
+}

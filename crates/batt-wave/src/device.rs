@@ -1,0 +1,43 @@
+//! A device: memory, and kernels that run one after the other.
+
+use batt_engine::device::DeviceError;
+
+use crate::layout::Wave;
+
+/// Memory on a device.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Buffer {
+    /// The address.
+    pub address: u64,
+    /// The size in bytes.
+    pub bytes: u64,
+}
+
+/// Something that runs waves. Work is done in the order of the calls, and may be finished only when
+/// `download` returns.
+pub trait WaveDevice: Send {
+    /// Returns the name for reports.
+    fn name(&self) -> String;
+
+    /// Returns the bytes that all buffers together may take.
+    fn memory(&self) -> u64;
+
+    /// Allocates memory. Its content is undefined.
+    fn allocate(&mut self, bytes: u64) -> Result<Buffer, DeviceError>;
+
+    /// Frees memory. No work in progress may use it.
+    fn free(&mut self, buffer: Buffer);
+
+    /// Copies bytes to the device.
+    fn upload(&mut self, to: u64, bytes: &[u8]) -> Result<(), DeviceError>;
+
+    /// Starts a kernel, by its number in [`kernels`](crate::ops::kernels). `items` is the largest number
+    /// of items of a node.
+    fn launch(&mut self, kernel: usize, wave: &Wave, items: u32) -> Result<(), DeviceError>;
+
+    /// Fills memory with zeros.
+    fn clear(&mut self, at: u64, bytes: u64) -> Result<(), DeviceError>;
+
+    /// Waits for all work, and copies bytes from the device.
+    fn download(&mut self, from: u64, into: &mut [u8]) -> Result<(), DeviceError>;
+}
