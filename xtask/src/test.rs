@@ -128,7 +128,8 @@ fn test_python(interpreter: &Path) -> Result<()> {
         "crates/batt-python/stubtest-allowlist.txt",
     ]))?;
     step(python().args(["-m", "mypy"]))?;
-    step(python().args(["-m", "pyright"]))?;
+    // Otherwise pyright looks for packages in the first Python on the PATH.
+    step(python().args(["-m", "pyright", "--pythonpath"]).arg(bin.join("python")))?;
     step(python().args(["-m", "ruff", "check"]))?;
     step(python().args(["-m", "ruff", "format", "--check"]))
 }
