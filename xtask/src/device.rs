@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::thread;
 
 use anyhow::{Result, anyhow};
-use batt_cuda::source::{PROBE, Source, VM};
+use batt_cuda::source::{PROBE, Source, VM, waves};
 use batt_cuda::{Arch, Compilation, Nvrtc, NvrtcOptions, Places};
 
 /// Compiles the device source for the given architectures, or for all.
@@ -25,7 +25,7 @@ pub fn compile(words: &[&str]) -> Result<ExitCode> {
     }
     let nvrtc = Nvrtc::find(&Places::from_env(), None)?;
     println!("NVRTC {} ({})", nvrtc.version(), nvrtc.path().display());
-    let work: Vec<(&[Source], Arch)> = [PROBE, VM]
+    let work: Vec<(&[Source], Arch)> = [PROBE, VM, waves()]
         .into_iter()
         .flat_map(|files| archs.iter().map(move |&arch| (files, arch)))
         .collect();
@@ -52,6 +52,12 @@ fn compile_one(nvrtc: &Nvrtc, files: &[Source], arch: Arch, options: NvrtcOption
         return true;
     };
     let what = format!("{:9} {:7}", main.name, arch.to_string());
+    let is_wave = std::ptr::eq(files, waves());
+    let options = NvrtcOptions {
+        whole: options.whole || is_wave,
+        unroll: is_wave,
+        ..options
+    };
     // Compilers drop old architectures and do not know new ones, so an unknown one is not an error.
     if !nvrtc.archs().contains(&arch) {
         println!("{what} not known to this compiler");

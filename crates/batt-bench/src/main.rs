@@ -24,6 +24,7 @@ mod targets;
 mod text;
 mod tokpidjin;
 mod turns;
+mod waves;
 
 use std::process::ExitCode;
 use std::thread;
@@ -55,6 +56,7 @@ enum Command {
     Readme(readme::ReadmeArgs),
     Mega(mega::MegaArgs),
     Device(device::DeviceArgs),
+    Waves(waves::WavesArgs),
     Targets(targets::TargetsArgs),
     Soak(soak::SoakArgs),
     Host(host::HostArgs),
@@ -98,6 +100,7 @@ fn dispatch(command: Command) -> Result<bool> {
         Command::Readme(args) => readme::main(&args),
         Command::Mega(args) => mega::main(&args),
         Command::Device(args) => device::main(&args),
+        Command::Waves(args) => waves::main(&args),
         Command::Targets(args) => targets::main(&args),
         Command::Soak(args) => soak::main(&args),
         Command::Host(args) => host::main(&args),

@@ -154,13 +154,13 @@ struct Events {
 }
 
 /// The primary context of a GPU, which the whole process shares.
-struct Primary {
+pub(crate) struct Primary {
     device: CUdevice,
     context: CUcontext,
 }
 
 impl Primary {
-    fn retain(device: CUdevice) -> Result<Primary, DeviceError> {
+    pub(crate) fn retain(device: CUdevice) -> Result<Primary, DeviceError> {
         // SAFETY: the handle came from `cuDeviceGet`, and such handles stay valid.
         let context = unsafe { result::primary_ctx::retain(device) }
             .map_err(|error| failed("opening the device", error))?;
@@ -169,7 +169,7 @@ impl Primary {
         Ok(primary)
     }
 
-    fn make_current(&self) -> Result<(), DeviceError> {
+    pub(crate) fn make_current(&self) -> Result<(), DeviceError> {
         // SAFETY: this value retains the context until it is dropped.
         unsafe { result::ctx::set_current(self.context) }
             .map_err(|error| failed("selecting the device", error))
@@ -200,7 +200,7 @@ pub fn free_memory(driver: &Driver, ordinal: usize) -> Result<u64, DeviceError> 
 }
 
 /// Returns the free memory of the device whose context is current.
-fn free_in_context() -> Result<u64, DeviceError> {
+pub(crate) fn free_in_context() -> Result<u64, DeviceError> {
     let (free, _) =
         result::mem_get_info().map_err(|error| failed("asking for free memory", error))?;
     Ok(free as u64)
@@ -751,7 +751,7 @@ fn grow_stack(bytes: usize) -> Result<(), DeviceError> {
 }
 
 /// Loads the kernel. If the driver rejects a cached kernel, the kernel is compiled again.
-fn load(
+pub(crate) fn load(
     kernel: &mut Kernel,
     facts: &DeviceFacts,
     driver: Version,

@@ -273,6 +273,7 @@ mod tests {
             verbose: true,
             intermediate: false,
             whole: true,
+            unroll: true,
         };
         let made = nvrtc.compile(PROBE, Arch(90), options).unwrap();
         assert!(matches!(made.image, Image::Cubin(_)));

@@ -9,6 +9,7 @@
 //! The types to know:
 //!
 //! - [`Cuda`]: a logical device; it implements [`batt_engine::device::Device`]
+//! - [`CudaWaves`]: a GPU for the engine of `batt-wave`
 //! - [`CudaSettings`]: options for opening devices
 //! - [`Survey`]: the parts of this machine that GPUs need, and the missing ones
 //! - [`Nvrtc`], [`Cache`], [`Maker`]: the compiler, the cache and the provider of kernels
@@ -26,6 +27,7 @@ mod memory;
 mod nvrtc;
 pub mod source;
 mod survey;
+mod waves;
 
 pub use arch::{Arch, Version};
 pub use cache::{Cache, Contents, Key};
@@ -34,3 +36,4 @@ pub use driver::{DeviceFacts, Driver};
 pub use kernel::{Kernel, Maker, Origin};
 pub use nvrtc::{Compilation, Image, Nvrtc, NvrtcOptions, Place, Places};
 pub use survey::{Compiler, Survey};
+pub use waves::CudaWaves;

@@ -1,5 +1,7 @@
 //! The device source, embedded in the binary.
 
+use std::sync::OnceLock;
+
 /// A file of device source.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Source {
@@ -14,6 +16,15 @@ macro_rules! files {
     ($($name:literal),* $(,)?) => {
         &[$(Source { name: $name, text: include_str!(concat!("../device/", $name)) }),*]
     };
+}
+
+/// Returns the source of the waves, the main file first.
+pub fn waves() -> &'static [Source] {
+    static FILES: OnceLock<Vec<Source>> = OnceLock::new();
+    FILES.get_or_init(|| {
+        let file = |&(name, text): &(&'static str, &'static str)| Source { name, text };
+        batt_wave::source::WAVES.iter().map(file).collect()
+    })
 }
 
 /// The device VM: the main file, then the files that it includes.

@@ -597,18 +597,17 @@ impl Chunk<'_> {
         if heap[0].used > heap[0].size && samples > 1 {
             return Err(Failure::Room);
         }
-        let mut from = base;
+        let mut all = vec![Record::default(); total];
+        self.engine.device.download(base, bytes_of_mut(&mut all))?;
+        let mut rest = &all[..];
         for ((programs, range), (part, (start, records))) in
             (plan.parts.iter().zip(self.ranges)).zip(parts.iter().zip(starts.iter().zip(records)))
         {
             for program in programs {
-                if range.is_empty() {
-                    continue;
-                }
+                let (own, others) = rest.split_at(range.len());
                 let to = program.number * part.len() + start;
-                let to = &mut records[to..to + range.len()];
-                self.engine.device.download(from, bytes_of_mut(to))?;
-                from += 16 * range.len() as u64;
+                records[to..to + range.len()].copy_from_slice(own);
+                rest = others;
             }
         }
         Ok(())

@@ -4,7 +4,7 @@
 /// What a value is: `Kind` in `value.cuh`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u8)]
-#[allow(missing_docs, reason = "value.cuh describes them")]
+#[allow(missing_docs, dead_code, reason = "value.cuh describes them, and has some for itself")]
 pub enum Kind {
     Stopped,
     Fault,

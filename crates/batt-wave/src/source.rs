@@ -1,15 +1,13 @@
 //! The device source, embedded in the binary.
 
-use batt_cuda::source::Source;
-
 macro_rules! files {
     ($($name:literal),* $(,)?) => {
-        &[$(Source { name: $name, text: include_str!(concat!("../device/", $name)) }),*]
+        &[$(($name, include_str!(concat!("../device/", $name)))),*]
     };
 }
 
-/// All files, the main file first.
-pub const WAVES: &[Source] = files![
+/// The names and texts of all files, the main file first.
+pub const WAVES: &[(&str, &str)] = files![
     "waves.cu",
     "base.cuh",
     "rows.cuh",
@@ -17,10 +15,20 @@ pub const WAVES: &[Source] = files![
     "memory.cuh",
     "hash.cuh",
     "order.cuh",
+    "build.cuh",
     "judge.cuh",
     "ops/color.cuh",
     "ops/grid.cuh",
+    "ops/patch.cuh",
+    "ops/numbers.cuh",
+    "ops/container.cuh",
     "ops/objects.cuh",
+    "ops/closures.cuh",
     "kernels.cuh",
     "ops.inc",
+    "ops/grid.inc",
+    "ops/patch.inc",
+    "ops/numbers.inc",
+    "ops/container.inc",
+    "ops/objects.inc",
 ];

@@ -37,6 +37,8 @@ pub struct NvrtcOptions {
     /// Whether to compile all functions at once. This needs no linking, but takes five times as
     /// long.
     pub whole: bool,
+    /// Whether to unroll loops. The waves keep the planes of grids in registers that way.
+    pub unroll: bool,
 }
 
 impl NvrtcOptions {
@@ -44,7 +46,10 @@ impl NvrtcOptions {
     pub fn words(self, arch: Arch) -> Vec<String> {
         // Wheels contain no CUDA headers, so the source includes none, and its functions have no
         // device markers. `BATT_ROLLED` is a marker that only changes the cache key: see `rolled`.
-        let mut words = vec!["-std=c++17", "-default-device", "-DBATT_ROLLED"];
+        let mut words = vec!["-std=c++17", "-default-device"];
+        if !self.unroll {
+            words.push("-DBATT_ROLLED");
+        }
         if self.line_info {
             words.push("-lineinfo");
         }
@@ -205,7 +210,7 @@ impl Nvrtc {
         };
         let (target, is_ptx) = self.target(arch, options.intermediate)?;
         let start = Instant::now();
-        let program = self.create(main, headers)?;
+        let program = self.create(main, headers, options.unroll)?;
         let words: Vec<CString> = options
             .words(arch)
             .iter()
@@ -278,12 +283,21 @@ impl Nvrtc {
         }
     }
 
-    fn create(&self, main: &Source, headers: &[Source]) -> Result<NvrtcProgram<'_>, DeviceError> {
-        let text = c_string(&rolled(main.text))?;
+    fn create(
+        &self,
+        main: &Source,
+        headers: &[Source],
+        unroll: bool,
+    ) -> Result<NvrtcProgram<'_>, DeviceError> {
+        let text_of = |file: &Source| match unroll {
+            true => c_string(file.text),
+            false => c_string(&rolled(file.text)),
+        };
+        let text = text_of(main)?;
         let name = c_string(main.name)?;
         let texts: Vec<CString> = headers
             .iter()
-            .map(|file| c_string(&rolled(file.text)))
+            .map(text_of)
             .collect::<Result<_, _>>()?;
         let names: Vec<CString> = headers
             .iter()

@@ -1,0 +1,272 @@
+//! Measures the wave engine: fixed programs on all inputs, on a GPU and on all cores.
+
+use std::thread;
+use std::time::{Duration, Instant};
+
+use anyhow::{Result, anyhow};
+use batt_cuda::CudaWaves;
+use batt_dsl::Fault;
+use batt_engine::device::{ScoreOptions, score_table};
+use batt_engine::{Cancel, Compiled, Judged, Sample, Verdict};
+use batt_lang::{Program, SolverFile};
+use batt_wave::{Reason, WaveDevice, WaveEnd, WaveEngine, WaveReport};
+use clap::Args;
+use serde_json::json;
+
+use crate::interrupt;
+use crate::options::Common;
+use crate::text::{note, print};
+
+/// The passes on the GPU; the first one includes start-up costs.
+const PASSES: usize = 6;
+
+/// The number of differences listed.
+const LISTED: usize = 10;
+
+/// Measure the wave engine on a GPU against all cores
+///
+/// Without --solvers it runs 384 programs of five ops: `objects` in all modes, `argmax` or `argmin`,
+/// `subgrid`, a mirror and a concatenation. All scores and hashes are compared.
+#[derive(Args)]
+pub struct WavesArgs {
+    #[command(flatten)]
+    common: Common,
+
+    /// Run on the emulated device
+    #[cfg(feature = "emulated")]
+    #[arg(long)]
+    emulated: bool,
+
+    /// Run each solver alone, and list how many of its runs the GPU finishes
+    #[arg(long)]
+    each: bool,
+}
+
+/// What was measured.
+struct Measured {
+    programs: usize,
+    samples: usize,
+    cores: Duration,
+    threads: usize,
+    passes: Vec<Duration>,
+    report: WaveReport,
+    differing: usize,
+    differences: Vec<String>,
+}
+
+/// Runs the benchmark. Returns whether all results agree.
+pub fn main(args: &WavesArgs) -> Result<bool> {
+    let corpus = args.common.corpus(None)?;
+    let five;
+    let programs: Vec<Program> = match args.common.solvers.is_empty() {
+        true => {
+            five = SolverFile::parse(&five_ops(), "five-ops.py");
+            five.programs
+        }
+        false => corpus.programs().cloned().collect(),
+    };
+    let samples = corpus.samples();
+    let mut engine = WaveEngine::new(open(args)?)?;
+    let measured = measure(&mut engine, &programs, &samples)?;
+    let each = match args.each {
+        true => each(&mut engine, &programs, &samples)?,
+        false => Vec::new(),
+    };
+    print(|out| match args.common.json {
+        true => Ok(writeln!(out, "{}", measured.json())?),
+        false => {
+            measured.write(out)?;
+            for line in &each {
+                writeln!(out, "{line}")?;
+            }
+            Ok(())
+        }
+    })?;
+    Ok(measured.differing == 0)
+}
+
+fn open(args: &WavesArgs) -> Result<Box<dyn WaveDevice>> {
+    #[cfg(feature = "emulated")]
+    if args.emulated {
+        return Ok(Box::new(batt_wave::EmulatedWaves));
+    }
+    let _ = args;
+    let (device, notes) = CudaWaves::open(0)?;
+    notes.iter().for_each(note);
+    Ok(Box::new(device))
+}
+
+fn measure(engine: &mut WaveEngine, programs: &[Program], samples: &[Sample<'_>]) -> Result<Measured> {
+    let compiled: Vec<Compiled> = programs.iter().map(Compiled::new).collect();
+    let threads = thread::available_parallelism().map_or(1, usize::from);
+    note(format_args!("{} programs on {} inputs", programs.len(), samples.len()));
+    let started = Instant::now();
+    let cancel = Cancel::new();
+    let options = ScoreOptions::default();
+    let (expected, _) = score_table(&mut [], &compiled, samples, &options, &cancel);
+    let cores = started.elapsed();
+    let all: Vec<&Program> = programs.iter().collect();
+    let resident = engine.load(samples)?;
+    let mut measured = Measured {
+        programs: programs.len(),
+        samples: samples.len(),
+        cores,
+        threads,
+        passes: Vec::new(),
+        report: WaveReport::default(),
+        differing: 0,
+        differences: Vec::new(),
+    };
+    for pass in 0..PASSES {
+        if interrupt::happened() {
+            break;
+        }
+        let started = Instant::now();
+        let (records, report) = engine.run(&all, &resident, &cancel);
+        measured.passes.push(started.elapsed());
+        if let Some(error) = report.errors.first() {
+            return Err(anyhow!("{error}"));
+        }
+        measured.report = report;
+        if pass > 0 {
+            continue;
+        }
+        for (p, program) in programs.iter().enumerate() {
+            for (s, _) in samples.iter().enumerate() {
+                let end = records.end(p, s);
+                let Some(expected) = expected.get(p * samples.len() + s) else {
+                    continue;
+                };
+                if !agrees(&end, expected) {
+                    measured.differing += 1;
+                    if measured.differences.len() < LISTED {
+                        let name = program.name();
+                        measured.differences.push(format!("{name}, input {s}: {end:?}, and not {expected:?}"));
+                    }
+                }
+            }
+        }
+    }
+    engine.release(resident);
+    Ok(measured)
+}
+
+/// Lists for each program how many of its runs are finished, and why the others are not.
+fn each(engine: &mut WaveEngine, programs: &[Program], samples: &[Sample<'_>]) -> Result<Vec<String>> {
+    let resident = engine.load(samples)?;
+    let mut lines = Vec::new();
+    for program in programs {
+        let started = Instant::now();
+        let (_, report) = engine.run(&[program], &resident, &Cancel::new());
+        let left: Vec<String> = report.reasons().map(|(reason, n)| format!("{} {n}", reason.name())).collect();
+        lines.push(format!(
+            "{:30} {:8.3} ms {:6} finished, left: {}",
+            program.name(),
+            started.elapsed().as_secs_f64() * 1e3,
+            report.finished,
+            left.join(", ")
+        ));
+    }
+    engine.release(resident);
+    Ok(lines)
+}
+
+/// Returns whether a run ended as on the CPU. A run that is left agrees.
+fn agrees(end: &WaveEnd, expected: &Judged) -> bool {
+    match (end, &expected.verdict) {
+        (WaveEnd::Left(_), _) => true,
+        (WaveEnd::Fault { fault, step }, Verdict::Failed(error)) => {
+            let own = error.step.map(|step| step.index() as u32);
+            Fault::ALL.get(usize::from(*fault)) == Some(&error.fault) && own == Some(*step)
+        }
+        (WaveEnd::Value { verdict, hash }, known) => {
+            expected.hash == Some(*hash)
+                && match known {
+                    Verdict::Right => *verdict == 0,
+                    Verdict::Unknown => *verdict == u32::MAX,
+                    Verdict::NotAGrid => *verdict == u32::MAX - 1,
+                    Verdict::WrongCells(cells) => *verdict as usize == *cells,
+                    Verdict::WrongShape(height, width) => {
+                        *verdict == 0x8000_0000 | (*height as u32) << 16 | *width as u32
+                    }
+                    Verdict::Failed(_) => false,
+                }
+        }
+        _ => false,
+    }
+}
+
+impl Measured {
+    fn runs(&self) -> f64 {
+        (self.programs * self.samples) as f64
+    }
+
+    /// Returns the median time of all passes but the first.
+    fn warm(&self) -> f64 {
+        let mut warm: Vec<f64> = self.passes.iter().skip(1).map(Duration::as_secs_f64).collect();
+        warm.sort_by(f64::total_cmp);
+        warm.get(warm.len() / 2).copied().unwrap_or(f64::NAN)
+    }
+
+    fn json(&self) -> serde_json::Value {
+        let left = self.report.reasons().map(|(reason, n)| (reason.name().to_owned(), json!(n)));
+        json!({"waves": {
+            "programs": self.programs,
+            "samples": self.samples,
+            "threads": self.threads,
+            "cores_seconds": self.cores.as_secs_f64(),
+            "passes_seconds": self.passes.iter().map(Duration::as_secs_f64).collect::<Vec<_>>(),
+            "ratio": self.cores.as_secs_f64() / self.warm(),
+            "finished": self.report.finished,
+            "left": left.collect::<serde_json::Map<_, _>>(),
+            "differing": self.differing,
+        }})
+    }
+
+    fn write(&self, out: &mut dyn std::io::Write) -> Result<()> {
+        let (cores, warm) = (self.cores.as_secs_f64(), self.warm());
+        writeln!(out, "{} programs on {} inputs", self.programs, self.samples)?;
+        writeln!(out, "{} cores {:9.1} ms {:9.2} M runs/s", self.threads, cores * 1e3, self.runs() / cores / 1e6)?;
+        writeln!(out, "waves    {:9.1} ms {:9.2} M runs/s, {:.1} times", warm * 1e3, self.runs() / warm / 1e6, cores / warm)?;
+        let passes: Vec<String> = self.passes.iter().map(|p| format!("{:.1}", p.as_secs_f64() * 1e3)).collect();
+        writeln!(out, "passes   {} ms", passes.join(" "))?;
+        let share = self.report.finished as f64 / self.runs() * 100.0;
+        writeln!(out, "finished {share:.2} %: {} nodes, {} launches, {} items", self.report.nodes, self.report.launches, self.report.items)?;
+        for (reason, count) in self.report.reasons() {
+            let reason: Reason = reason;
+            writeln!(out, "left     {count} for {}", reason.name())?;
+        }
+        writeln!(out, "{} differ", self.differing)?;
+        for line in &self.differences {
+            writeln!(out, "  {line}")?;
+        }
+        Ok(())
+    }
+}
+
+/// Returns the fixed workload.
+fn five_ops() -> String {
+    let mut text = String::new();
+    let mut number = 0;
+    for mode in 0..8 {
+        let flag = |bit: usize| if mode >> bit & 1 == 1 { "T" } else { "F" };
+        for pick in ["argmax", "argmin"] {
+            for key in ["size", "height", "width"] {
+                for mirror in ["vmirror", "hmirror", "dmirror", "cmirror"] {
+                    for join in ["hconcat", "vconcat"] {
+                        number += 1;
+                        text += &format!(
+                            "def solve_{number:03}(I):\n    x1 = objects(I, {}, {}, {})\n    \
+                             x2 = {pick}(x1, {key})\n    x3 = subgrid(x2, I)\n    x4 = {mirror}(x3)\n    \
+                             O = {join}(x3, x4)\n    return O\n\n",
+                            flag(2),
+                            flag(1),
+                            flag(0)
+                        );
+                    }
+                }
+            }
+        }
+    }
+    text
+}
