@@ -129,7 +129,11 @@ fn test_python(interpreter: &Path) -> Result<()> {
     ]))?;
     step(python().args(["-m", "mypy"]))?;
     // Otherwise pyright looks for packages in the first Python on the PATH.
-    step(python().args(["-m", "pyright", "--pythonpath"]).arg(bin.join("python")))?;
+    step(
+        python()
+            .args(["-m", "pyright", "--pythonpath"])
+            .arg(bin.join("python")),
+    )?;
     step(python().args(["-m", "ruff", "check"]))?;
     step(python().args(["-m", "ruff", "format", "--check"]))
 }

@@ -7,9 +7,9 @@ use anyhow::{Result, anyhow};
 use batt_cuda::CudaWaves;
 use batt_dsl::Fault;
 use batt_engine::device::{ScoreOptions, score_table};
+use batt_engine::wave::{WaveBatch, WaveDevice, WaveEnd, WaveEngine, WavePlan, WaveReport};
 use batt_engine::{Cancel, Compiled, Judged, Sample, Verdict};
 use batt_lang::{Program, SolverFile};
-use batt_wave::{Reason, WaveDevice, WaveEnd, WaveEngine, WaveReport};
 use clap::Args;
 use serde_json::json;
 
@@ -96,10 +96,18 @@ fn open(args: &WavesArgs) -> Result<Box<dyn WaveDevice>> {
     Ok(Box::new(device))
 }
 
-fn measure(engine: &mut WaveEngine, programs: &[Program], samples: &[Sample<'_>]) -> Result<Measured> {
+fn measure(
+    engine: &mut WaveEngine,
+    programs: &[Program],
+    samples: &[Sample<'_>],
+) -> Result<Measured> {
     let compiled: Vec<Compiled> = programs.iter().map(Compiled::new).collect();
     let threads = thread::available_parallelism().map_or(1, usize::from);
-    note(format_args!("{} programs on {} inputs", programs.len(), samples.len()));
+    note(format_args!(
+        "{} programs on {} inputs",
+        programs.len(),
+        samples.len()
+    ));
     let started = Instant::now();
     let cancel = Cancel::new();
     let options = ScoreOptions::default();
@@ -122,18 +130,26 @@ fn measure(engine: &mut WaveEngine, programs: &[Program], samples: &[Sample<'_>]
             break;
         }
         let started = Instant::now();
-        let (records, report) = engine.run(&all, &resident, &cancel);
+        // A search makes new programs each time, so planning counts.
+        let plan = WavePlan::of(engine.table(), programs[0].dialect(), &all);
+        let batch = WaveBatch {
+            plan: &plan,
+            first: 0,
+            count: samples.len(),
+        };
+        let (records, report) = engine.run(&[batch], &resident, &cancel);
         measured.passes.push(started.elapsed());
         if let Some(error) = report.errors.first() {
             return Err(anyhow!("{error}"));
         }
         measured.report = report;
         if pass > 0 {
+            engine.reuse(records);
             continue;
         }
         for (p, program) in programs.iter().enumerate() {
             for (s, _) in samples.iter().enumerate() {
-                let end = records.end(p, s);
+                let end = records.end(0, p, s);
                 let Some(expected) = expected.get(p * samples.len() + s) else {
                     continue;
                 };
@@ -141,7 +157,9 @@ fn measure(engine: &mut WaveEngine, programs: &[Program], samples: &[Sample<'_>]
                     measured.differing += 1;
                     if measured.differences.len() < LISTED {
                         let name = program.name();
-                        measured.differences.push(format!("{name}, input {s}: {end:?}, and not {expected:?}"));
+                        measured
+                            .differences
+                            .push(format!("{name}, input {s}: {end:?}, and not {expected:?}"));
                     }
                 }
             }
@@ -152,13 +170,26 @@ fn measure(engine: &mut WaveEngine, programs: &[Program], samples: &[Sample<'_>]
 }
 
 /// Lists for each program how many of its runs are finished, and why the others are not.
-fn each(engine: &mut WaveEngine, programs: &[Program], samples: &[Sample<'_>]) -> Result<Vec<String>> {
+fn each(
+    engine: &mut WaveEngine,
+    programs: &[Program],
+    samples: &[Sample<'_>],
+) -> Result<Vec<String>> {
     let resident = engine.load(samples)?;
     let mut lines = Vec::new();
     for program in programs {
         let started = Instant::now();
-        let (_, report) = engine.run(&[program], &resident, &Cancel::new());
-        let left: Vec<String> = report.reasons().map(|(reason, n)| format!("{} {n}", reason.name())).collect();
+        let plan = WavePlan::of(engine.table(), program.dialect(), &[program]);
+        let batch = WaveBatch {
+            plan: &plan,
+            first: 0,
+            count: samples.len(),
+        };
+        let (_, report) = engine.run(&[batch], &resident, &Cancel::new());
+        let left: Vec<String> = report
+            .reasons()
+            .map(|(reason, n)| format!("{} {n}", reason.name()))
+            .collect();
         lines.push(format!(
             "{:30} {:8.3} ms {:6} finished, left: {}",
             program.name(),
@@ -203,13 +234,21 @@ impl Measured {
 
     /// Returns the median time of all passes but the first.
     fn warm(&self) -> f64 {
-        let mut warm: Vec<f64> = self.passes.iter().skip(1).map(Duration::as_secs_f64).collect();
+        let mut warm: Vec<f64> = self
+            .passes
+            .iter()
+            .skip(1)
+            .map(Duration::as_secs_f64)
+            .collect();
         warm.sort_by(f64::total_cmp);
         warm.get(warm.len() / 2).copied().unwrap_or(f64::NAN)
     }
 
     fn json(&self) -> serde_json::Value {
-        let left = self.report.reasons().map(|(reason, n)| (reason.name().to_owned(), json!(n)));
+        let left = self
+            .report
+            .reasons()
+            .map(|(reason, n)| (reason.name().to_owned(), json!(n)));
         json!({"waves": {
             "programs": self.programs,
             "samples": self.samples,
@@ -226,14 +265,33 @@ impl Measured {
     fn write(&self, out: &mut dyn std::io::Write) -> Result<()> {
         let (cores, warm) = (self.cores.as_secs_f64(), self.warm());
         writeln!(out, "{} programs on {} inputs", self.programs, self.samples)?;
-        writeln!(out, "{} cores {:9.1} ms {:9.2} M runs/s", self.threads, cores * 1e3, self.runs() / cores / 1e6)?;
-        writeln!(out, "waves    {:9.1} ms {:9.2} M runs/s, {:.1} times", warm * 1e3, self.runs() / warm / 1e6, cores / warm)?;
-        let passes: Vec<String> = self.passes.iter().map(|p| format!("{:.1}", p.as_secs_f64() * 1e3)).collect();
+        writeln!(
+            out,
+            "{} cores {:9.1} ms {:9.2} M runs/s",
+            self.threads,
+            cores * 1e3,
+            self.runs() / cores / 1e6
+        )?;
+        writeln!(
+            out,
+            "waves    {:9.1} ms {:9.2} M runs/s, {:.1} times",
+            warm * 1e3,
+            self.runs() / warm / 1e6,
+            cores / warm
+        )?;
+        let passes: Vec<String> = self
+            .passes
+            .iter()
+            .map(|p| format!("{:.1}", p.as_secs_f64() * 1e3))
+            .collect();
         writeln!(out, "passes   {} ms", passes.join(" "))?;
         let share = self.report.finished as f64 / self.runs() * 100.0;
-        writeln!(out, "finished {share:.2} %: {} nodes, {} launches, {} items", self.report.nodes, self.report.launches, self.report.items)?;
+        writeln!(
+            out,
+            "finished {share:.2} %: {} nodes, {} launches, {} items",
+            self.report.nodes, self.report.launches, self.report.items
+        )?;
         for (reason, count) in self.report.reasons() {
-            let reason: Reason = reason;
             writeln!(out, "left     {count} for {}", reason.name())?;
         }
         writeln!(out, "{} differ", self.differing)?;

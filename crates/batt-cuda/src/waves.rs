@@ -8,8 +8,8 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use batt_engine::device::DeviceError;
-use batt_wave::ops::{Mapping, kernels};
-use batt_wave::{Wave, WaveDevice};
+use batt_engine::wave::{KernelTable, Wave, WaveBuffer, WaveDevice, WaveMapping};
+use batt_wave::table;
 use cudarc::driver::result::stream::StreamKind;
 use cudarc::driver::result::{self, DriverError};
 use cudarc::driver::sys::{self, CUdeviceptr, CUfunction, CUmodule, CUstream};
@@ -71,7 +71,9 @@ impl CudaWaves {
             return Err(DeviceError::Lost(why.to_owned()));
         }
         let started = Instant::now();
-        let mut kernel = settings.maker.kernel(facts.arch, Some(driver.version), &mut notes)?;
+        let mut kernel = settings
+            .maker
+            .kernel(facts.arch, Some(driver.version), &mut notes)?;
         let module = load(&mut kernel, &facts, driver.version, &settings, &mut notes)?;
         notes.push(format!(
             "waves are ready after {:.1} s ({:?}, {} bytes)",
@@ -79,8 +81,8 @@ impl CudaWaves {
             kernel.origin,
             kernel.image.bytes().len()
         ));
-        let mut functions = Vec::with_capacity(kernels().len());
-        for kernel in kernels() {
+        let mut functions = Vec::with_capacity(table().kernels().len());
+        for kernel in table().kernels() {
             let name = CString::new(format!("wave_{}", kernel.name)).unwrap_or_default();
             // SAFETY: the module was just loaded in the current context.
             let function = unsafe { result::module::get_function(module, name) };
@@ -149,7 +151,8 @@ impl CudaWaves {
             // SAFETY: the part fits the pinned memory, which was zeroed when it was allocated and
             // which nothing else uses. The copy has ended before the bytes are read.
             unsafe {
-                let pinned = slice::from_raw_parts_mut(self.returned.pointer().cast::<u8>(), part.len());
+                let pinned =
+                    slice::from_raw_parts_mut(self.returned.pointer().cast::<u8>(), part.len());
                 result::memcpy_dtoh_async(pinned, address, self.stream)?;
                 self.wait()?;
                 part.copy_from_slice(pinned);
@@ -173,11 +176,15 @@ impl WaveDevice for CudaWaves {
         format!("cuda:{} {}", self.facts.ordinal, self.facts.name)
     }
 
+    fn table(&self) -> &'static KernelTable {
+        table()
+    }
+
     fn memory(&self) -> u64 {
         self.budget.limit()
     }
 
-    fn allocate(&mut self, bytes: u64) -> Result<batt_wave::Buffer, DeviceError> {
+    fn allocate(&mut self, bytes: u64) -> Result<WaveBuffer, DeviceError> {
         self.begin()?;
         let bytes = bytes.max(256);
         let mut buffer = Buffer::default();
@@ -189,10 +196,10 @@ impl WaveDevice for CudaWaves {
         }
         let address = buffer.address();
         self.buffers.insert(address, buffer);
-        Ok(batt_wave::Buffer { address, bytes })
+        Ok(WaveBuffer { address, bytes })
     }
 
-    fn free(&mut self, buffer: batt_wave::Buffer) {
+    fn free(&mut self, buffer: WaveBuffer) {
         // The memory of a lost device is given up.
         if self.begin().is_err() || self.wait().is_err() {
             return;
@@ -218,13 +225,15 @@ impl WaveDevice for CudaWaves {
 
     fn launch(&mut self, kernel: usize, wave: &Wave, items: u32) -> Result<(), DeviceError> {
         self.begin()?;
-        let warps = match kernels()[kernel].mapping {
-            Mapping::Row => items,
-            Mapping::Thread => items.div_ceil(32),
+        let warps = match table().kernels()[kernel].mapping {
+            WaveMapping::Row => items,
+            WaveMapping::Thread => items.div_ceil(32),
         };
         let block = warps.next_power_of_two().clamp(1, WARPS);
         let nodes = wave.node_count.clamp(1, 65_535);
-        let blocks = warps.div_ceil(block).clamp(1, (MOST_BLOCKS / nodes).max(16));
+        let blocks = warps
+            .div_ceil(block)
+            .clamp(1, (MOST_BLOCKS / nodes).max(16));
         let mut wave = *wave;
         let mut parameters = [(&raw mut wave).cast::<c_void>()];
         // SAFETY: the kernel has one parameter with the layout of `Wave`. The addresses in it are

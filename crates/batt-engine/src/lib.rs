@@ -20,6 +20,7 @@
 //! - [`trace`]: the value of every step of a run
 //! - [`schedule`]: worker threads, and results in order
 //! - [`device`]: runs on a device; [`evaluate_on`] and [`mega_on`] use it
+//! - [`wave`]: runs on a device, one op at a time for all of them
 //!
 //! ```
 //! use batt_arc::Grid;
@@ -61,6 +62,7 @@ mod sample;
 pub mod schedule;
 mod shard;
 mod trace;
+pub mod wave;
 
 pub use batt::{BattEntry, BattWorker, CompiledBatt, Goal, StepCount};
 pub use cancel::Cancel;

@@ -9,6 +9,18 @@ struct Record {
   u64 hash;
 };
 
+/// The end of a run that falls back to the CPU.
+const u8 LEFT = 2;
+
+INLINE void count_left(const Ctx &c, u32 reason) {
+  Heap *heap = (Heap *)c.wave->heap;
+#ifdef BATT_HOST
+  atomic_take(&heap->left[reason & 7], 1);
+#else
+  if (lane() == 0) atomic_take(&heap->left[reason & 7], 1);
+#endif
+}
+
 const u32 NO_EXPECTED = 0xffffffffu;
 const u32 NOT_A_GRID = 0xfffffffeu;
 

@@ -34,7 +34,7 @@ template <class F> INLINE void each_thread_item(const Wave &w, F f) {
 #endif
 
 INLINE Ctx context(const Wave &w, const Node &node, u32 item, u32 room) {
-  Ctx c = {&w, room && node.payload ? node.payload + (u64)item * room : 0, room, item};
+  Ctx c = {&w, room && node.payload ? node.payload + (u64)item * room : 0, room, item, node.dialect};
   return c;
 }
 
@@ -85,8 +85,10 @@ KERNEL(wave_judge) {
   each_row_item(w, [&](const Node &node, u32 item) {
     Ctx c = context(w, node, item, 0);
     V result = arg_of(node.args[0], item), expected = arg_of(node.args[1], item);
-    put((Record *)node.out + item,
-        judge(c, node, result, expected));
+    Record r = judge(c, node, result, expected);
+    put((Record *)node.out + item, r);
+    // Few runs are left, so they do not wait for each other here.
+    if (r.end == LEFT) count_left(c, r.which);
   });
 }
 
@@ -97,7 +99,7 @@ typedef void (*HostKernel)(const Wave &);
 #define THREAD(name, count, room) wave_##name,
 static const HostKernel KERNELS[] = {
 #include "ops.inc"
-  wave_count, wave_fill, wave_collect_each, wave_collect_filter, wave_collect_first,
+  wave_count, wave_spread, wave_collect_each, wave_collect_filter, wave_collect_first,
   wave_collect_argmax, wave_collect_argmin, wave_collect_valmax, wave_collect_valmin, wave_judge};
 #undef ROW
 #undef THREAD

@@ -16,11 +16,14 @@ struct Node {
   u64 payload; // room for the payload of each item, or 0
   u32 items;
   u32 extra;   // what the op needs beside its arguments
+  u32 dialect; // 0: arc-dsl, 1: re-arc, 2: tokpidjin
+  u32 unused;
 };
 
 /// Memory for payloads whose size is known only when they are made.
 struct Heap {
   u64 used, size, base;
+  u64 left[8]; // the numbers of unfinished runs, by reason
 };
 
 /// Facts that do not depend on the samples.
@@ -33,7 +36,7 @@ struct Wave {
   u64 heap;
   u64 tables;
   u32 node_count;
-  u32 dialect;
+  u32 unused;
 };
 
 /// What an op body knows of its item.
@@ -42,10 +45,11 @@ struct Ctx {
   u64 payload; // room of `room` bytes, or 0
   u32 room;
   u32 item;
+  u32 dialect;
 };
 
 /// Are the cells of this dialect triples (i, j, colour)?
-INLINE bool has_triples(const Ctx &c) { return c.wave->dialect == 2; }
+INLINE bool has_triples(const Ctx &c) { return c.dialect == 2; }
 
 INLINE V arg_of(const Arg &arg, u32 item) {
   u32 at = arg.each ? item : 0;

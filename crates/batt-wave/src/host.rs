@@ -4,13 +4,19 @@ use std::alloc::{Layout, alloc_zeroed, dealloc};
 use std::ptr;
 
 use batt_engine::device::DeviceError;
-
-use crate::device::{Buffer, WaveDevice};
-use crate::layout::Wave;
+use batt_engine::wave::{KernelTable, Wave, WaveBuffer, WaveDevice};
 
 unsafe extern "C" {
     /// Runs a kernel to its end.
     fn batt_wave_host(kernel: u32, wave: *const Wave);
+    #[cfg(test)]
+    safe fn batt_wave_host_kernels() -> u32;
+}
+
+/// Returns the number of kernels of the source.
+#[cfg(test)]
+pub fn kernel_count() -> usize {
+    batt_wave_host_kernels() as usize
 }
 
 /// The memory that tests may use.
@@ -29,11 +35,15 @@ impl WaveDevice for EmulatedWaves {
         "emulated waves".to_owned()
     }
 
+    fn table(&self) -> &'static KernelTable {
+        crate::table()
+    }
+
     fn memory(&self) -> u64 {
         MEMORY
     }
 
-    fn allocate(&mut self, bytes: u64) -> Result<Buffer, DeviceError> {
+    fn allocate(&mut self, bytes: u64) -> Result<WaveBuffer, DeviceError> {
         let no_room = DeviceError::Memory {
             wanted: bytes,
             free: MEMORY,
@@ -43,14 +53,14 @@ impl WaveDevice for EmulatedWaves {
         let address = unsafe { alloc_zeroed(layout) };
         match address.is_null() {
             true => Err(no_room),
-            false => Ok(Buffer {
+            false => Ok(WaveBuffer {
                 address: address as u64,
                 bytes,
             }),
         }
     }
 
-    fn free(&mut self, buffer: Buffer) {
+    fn free(&mut self, buffer: WaveBuffer) {
         if let (true, Some(layout)) = (buffer.address != 0, layout(buffer.bytes)) {
             // SAFETY: `allocate` made the buffer with this layout, and the caller gives it up.
             unsafe { dealloc(buffer.address as *mut u8, layout) }

@@ -1,36 +1,55 @@
-//! The device engine that runs one op for many programs and samples at a time.
+//! The source of the wave engine's device code, and the emulated device, which is that source
+//! compiled for the CPU.
 //!
-//! ```text
-//!   Program ── Graph ──> Plan: calls by level and op ─┐
-//!                                                     ├─ WaveEngine ── a launch an op ──> WaveRecords
-//!   Sample ── pack ──> WaveSamples, on the device ────┘
-//! ```
+//! [`batt_engine::wave`] has the host side. `docs/waves.md` explains the design.
 //!
-//! The types to know:
-//!
-//! - [`WaveEngine`]: a device with resident tables and buffers
-//! - [`WaveSamples`]: samples on the device
-//! - [`WaveRecords`] and [`WaveEnd`]: how each run ended
-//! - [`WaveDevice`]: memory and kernels; `EmulatedWaves` and `CudaWaves` implement it
-//!
-//! `docs/waves.md` explains the design.
+//! - [`table`]: the kernels of the source
+//! - [`source::WAVES`]: its files
+//! - `EmulatedWaves`: the emulated device, with the feature `emulated`
 
-mod closure;
-mod device;
-mod engine;
-mod execute;
 #[cfg(feature = "emulated")]
 mod host;
-mod layout;
-pub mod ops;
-mod plan;
-mod report;
 pub mod source;
-mod wire;
 
-pub use device::{Buffer, WaveDevice};
-pub use engine::{WaveArg, WaveEnd, WaveEngine, WavePart, WaveRecords, WaveSamples};
+use std::sync::OnceLock;
+
+use batt_engine::wave::KernelTable;
+
 #[cfg(feature = "emulated")]
 pub use host::EmulatedWaves;
-pub use layout::Wave;
-pub use report::{Reason, WaveReport};
+
+/// Returns the kernels of the source.
+pub fn table() -> &'static KernelTable {
+    static TABLE: OnceLock<KernelTable> = OnceLock::new();
+    TABLE.get_or_init(|| {
+        // In the order in which `device/ops.inc` includes them.
+        KernelTable::parse(&[
+            include_str!("../device/ops/grid.inc"),
+            include_str!("../device/ops/patch.inc"),
+            include_str!("../device/ops/numbers.inc"),
+            include_str!("../device/ops/container.inc"),
+            include_str!("../device/ops/objects.inc"),
+        ])
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use batt_dsl::OpId;
+
+    use super::*;
+
+    #[test]
+    fn every_op_of_the_table_is_a_primitive_with_its_arguments() {
+        for (number, kernel) in table().ops().iter().enumerate() {
+            let is_known = OpId::every().any(|op| table().of(op) == Some(number));
+            assert!(is_known, "{kernel:?}");
+        }
+    }
+
+    #[cfg(feature = "emulated")]
+    #[test]
+    fn the_emulated_device_has_every_kernel() {
+        assert_eq!(host::kernel_count(), table().kernels().len());
+    }
+}

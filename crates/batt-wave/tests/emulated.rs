@@ -4,22 +4,29 @@
 
 use batt_arc::corpus;
 use batt_dsl::{Fault, Limits, Workspace};
+use batt_engine::wave::{WaveBatch, WaveEnd, WaveEngine, WavePlan, WaveReason, WaveReport};
 use batt_engine::{Cancel, Compiled, Job, Judged, Sample, Verdict, judge_job};
 use batt_lang::{Program, SolverFile};
-use batt_wave::{EmulatedWaves, Reason, WaveEnd, WaveEngine, WaveReport};
+use batt_wave::EmulatedWaves;
 
 /// Runs programs on samples on the device, and compares every finished run with the CPU.
 fn compare(programs: &[&Program], samples: &[Sample<'_>]) -> WaveReport {
     let mut engine = WaveEngine::new(Box::new(EmulatedWaves)).unwrap();
     let resident = engine.load(samples).unwrap();
-    let (records, report) = engine.run(programs, &resident, &Cancel::new());
+    let plan = WavePlan::of(engine.table(), programs[0].dialect(), programs);
+    let batch = WaveBatch {
+        plan: &plan,
+        first: 0,
+        count: samples.len(),
+    };
+    let (records, report) = engine.run(&[batch], &resident, &Cancel::new());
     assert_eq!(report.errors, [] as [String; 0]);
     let mut workspace = Workspace::new();
     let limits = Limits::default();
     for (p, program) in programs.iter().enumerate() {
         let program = Compiled::new(program);
         for (s, sample) in samples.iter().enumerate() {
-            let end = records.end(p, s);
+            let end = records.end(0, p, s);
             if matches!(end, WaveEnd::Left(_)) {
                 continue;
             }
@@ -107,7 +114,7 @@ fn five_op_programs_end_as_on_the_cpu() {
     eprintln!("{report:?}");
     let runs = report.finished + report.left.iter().sum::<u64>();
     assert!(report.finished * 100 > runs * 97, "{report:?}");
-    assert_eq!(report.left[Reason::Missing as usize], 0);
+    assert_eq!(report.left[WaveReason::Missing as usize], 0);
 }
 
 #[test]

@@ -7,9 +7,12 @@
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
+use batt_arc::Grid;
 use batt_dsl::{Dialect, Fault, Limits, OpId, OwnedValue, Workspace};
+use batt_engine::wave::{WaveArg, WaveBatch, WaveEnd, WaveEngine, WavePlanner};
+use batt_engine::{Cancel, Sample};
 use batt_lang::{Program, SolverFile};
-use batt_wave::{EmulatedWaves, WaveArg, WaveEnd, WaveEngine};
+use batt_wave::EmulatedWaves;
 use serde_json::Value as Json;
 
 /// A recorded call.
@@ -69,6 +72,38 @@ fn hash(workspace: &mut Workspace, dialect: Dialect, value: &OwnedValue) -> u64 
     hashed.unwrap()
 }
 
+/// Runs calls, or `wrap` of the result of each.
+fn ends_of(
+    engine: &mut WaveEngine,
+    dialect: Dialect,
+    calls: &[(OpId, Vec<WaveArg>)],
+    wrap: Option<OpId>,
+) -> Vec<WaveEnd> {
+    let mut planner = WavePlanner::new(engine.table(), dialect);
+    for (op, args) in calls {
+        planner.add_call(*op, args, wrap);
+    }
+    let plan = planner.finish();
+    let input = Grid::from_rows(&[[0]]).unwrap();
+    let sample = Sample {
+        demos: &[],
+        input: &input,
+        expected: None,
+    };
+    let samples = engine.load(&[sample]).unwrap();
+    let batch = WaveBatch {
+        plan: &plan,
+        first: 0,
+        count: 1,
+    };
+    let (records, report) = engine.run(&[batch], &samples, &Cancel::new());
+    assert_eq!(report.errors, [] as [String; 0]);
+    engine.release(samples);
+    (0..calls.len())
+        .map(|call| records.end(0, call, 0))
+        .collect()
+}
+
 #[derive(Default)]
 struct Count {
     calls: usize,
@@ -94,10 +129,10 @@ fn run(dir: &Path, dialect: Dialect, wanted: Option<&str>) -> BTreeMap<String, C
         let op = dialect.op(&name).unwrap();
         let cases = cases(&path, dialect);
         let calls: Vec<(OpId, Vec<WaveArg>)> = cases.iter().map(|c| (op, c.args.clone())).collect();
-        let ends = engine.call(dialect, &calls, None).unwrap();
+        let ends = ends_of(&mut engine, dialect, &calls, None);
         // The order of a set shows in its tuple.
         let to_tuple = dialect.op("totuple");
-        let tuples = engine.call(dialect, &calls, to_tuple).unwrap();
+        let tuples = ends_of(&mut engine, dialect, &calls, to_tuple);
         let count: &mut Count = counts.entry(name.clone()).or_default();
         for ((case, end), tuple) in cases.iter().zip(ends).zip(tuples) {
             count.calls += 1;

@@ -295,10 +295,7 @@ impl Nvrtc {
         };
         let text = text_of(main)?;
         let name = c_string(main.name)?;
-        let texts: Vec<CString> = headers
-            .iter()
-            .map(text_of)
-            .collect::<Result<_, _>>()?;
+        let texts: Vec<CString> = headers.iter().map(text_of).collect::<Result<_, _>>()?;
         let names: Vec<CString> = headers
             .iter()
             .map(|file| c_string(file.name))

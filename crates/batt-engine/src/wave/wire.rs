@@ -2,18 +2,18 @@
 
 use batt_dsl::{Dialect, Literal, OwnedValue};
 
-use crate::layout::{Kind, RawValue};
+use super::layout::{Kind, RawValue};
 
 /// The most rows and columns of grids and of the bounds of patches: `SIDE` in `value.cuh`.
-pub(crate) const SIDE: usize = 32;
+pub(super) const SIDE: usize = 32;
 
 /// The words of the payload of a grid.
-pub(crate) const GRID_WORDS: usize = 128;
+pub(super) const GRID_WORDS: usize = 128;
 
 /// Values with their payloads. An address is an offset into the payloads until
 /// [`placed`](Encoded::placed) is called.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Encoded {
+pub(super) struct Encoded {
     values: Vec<RawValue>,
     payloads: Vec<u32>,
     /// The values, and the places among the payloads, whose last word pair is an address.
@@ -44,21 +44,25 @@ impl Encoded {
         self.payloads.len() as u64 * 4
     }
 
-    /// Returns the values and their payloads, for payloads at an address.
-    pub fn placed(&self, address: u64) -> (Vec<RawValue>, Vec<u32>) {
-        let (mut values, mut payloads) = (self.values.clone(), self.payloads.clone());
+    /// Appends the values, and their payloads, to those of other plans. All payloads together will be
+    /// at an address.
+    pub fn place(&self, address: u64, values: &mut Vec<RawValue>, payloads: &mut Vec<u32>) {
+        let (first_value, first_word) = (values.len(), payloads.len());
+        let address = address + 4 * first_word as u64;
+        values.extend_from_slice(&self.values);
+        payloads.extend_from_slice(&self.payloads);
         for moved in &self.moved {
             match *moved {
-                Moved::Value(at) => values[at].bits += address,
+                Moved::Value(at) => values[first_value + at].bits += address,
                 Moved::Inner(at) => {
-                    let bits = u64::from(payloads[at + 2]) | u64::from(payloads[at + 3]) << 32;
+                    let word = &mut payloads[first_word + at + 2..][..2];
+                    let bits = u64::from(word[0]) | u64::from(word[1]) << 32;
                     let bits = bits + address;
-                    payloads[at + 2] = bits as u32;
-                    payloads[at + 3] = (bits >> 32) as u32;
+                    word[0] = bits as u32;
+                    word[1] = (bits >> 32) as u32;
                 }
             }
         }
-        (values, payloads)
     }
 
     /// Adds a value without a payload. Returns its number.
@@ -193,6 +197,7 @@ impl Encoded {
         }
         let bits = self.address() | (cells.len() as u64) << 48;
         self.payloads.extend(words);
+        self.align();
         Some(RawValue {
             a: height as u8,
             b: width as u8,
@@ -221,7 +226,7 @@ fn raw(kind: Kind, len: u32, bits: u64) -> RawValue {
 }
 
 /// Returns the value that stands for a primitive.
-pub(crate) fn op_value(property: u32) -> RawValue {
+pub(super) fn op_value(property: u32) -> RawValue {
     raw(Kind::Op, property, 0)
 }
 
@@ -293,7 +298,7 @@ fn rows_of(value: &OwnedValue) -> Option<Vec<Vec<u8>>> {
 }
 
 /// Returns a literal as a value.
-pub(crate) fn literal_value(literal: &Literal) -> OwnedValue {
+pub(super) fn literal_value(literal: &Literal) -> OwnedValue {
     match literal {
         Literal::None => OwnedValue::None,
         Literal::Bool(value) => OwnedValue::Bool(*value),

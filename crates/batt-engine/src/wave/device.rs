@@ -1,12 +1,13 @@
 //! A device: memory, and kernels that run one after the other.
 
-use batt_engine::device::DeviceError;
+use crate::device::DeviceError;
 
-use crate::layout::Wave;
+use super::layout::Wave;
+use super::table::KernelTable;
 
 /// Memory on a device.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Buffer {
+pub struct WaveBuffer {
     /// The address.
     pub address: u64,
     /// The size in bytes.
@@ -19,19 +20,22 @@ pub trait WaveDevice: Send {
     /// Returns the name for reports.
     fn name(&self) -> String;
 
+    /// Returns the kernels that the device has.
+    fn table(&self) -> &'static KernelTable;
+
     /// Returns the bytes that all buffers together may take.
     fn memory(&self) -> u64;
 
     /// Allocates memory. Its content is undefined.
-    fn allocate(&mut self, bytes: u64) -> Result<Buffer, DeviceError>;
+    fn allocate(&mut self, bytes: u64) -> Result<WaveBuffer, DeviceError>;
 
     /// Frees memory. No work in progress may use it.
-    fn free(&mut self, buffer: Buffer);
+    fn free(&mut self, buffer: WaveBuffer);
 
     /// Copies bytes to the device.
     fn upload(&mut self, to: u64, bytes: &[u8]) -> Result<(), DeviceError>;
 
-    /// Starts a kernel, by its number in [`kernels`](crate::ops::kernels). `items` is the largest number
+    /// Starts a kernel, by its number in the table. `items` is the largest number
     /// of items of a node.
     fn launch(&mut self, kernel: usize, wave: &Wave, items: u32) -> Result<(), DeviceError>;
 

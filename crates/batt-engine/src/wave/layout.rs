@@ -4,7 +4,11 @@
 /// What a value is: `Kind` in `value.cuh`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u8)]
-#[allow(missing_docs, dead_code, reason = "value.cuh describes them, and has some for itself")]
+#[allow(
+    missing_docs,
+    dead_code,
+    reason = "value.cuh describes them, and has some for itself"
+)]
 pub enum Kind {
     Stopped,
     Fault,
@@ -68,6 +72,10 @@ pub struct Node {
     pub items: u32,
     /// What the op needs beside its arguments.
     pub extra: u32,
+    /// 0: arc-dsl, 1: re-arc, 2: tokpidjin.
+    pub dialect: u32,
+    /// Padding.
+    pub unused: u32,
 }
 
 /// Memory for payloads: `Heap` in `memory.cuh`.
@@ -80,6 +88,8 @@ pub struct Heap {
     pub size: u64,
     /// The address.
     pub base: u64,
+    /// The numbers of unfinished runs, by reason.
+    pub left: [u64; 8],
 }
 
 /// One launch: `Wave` in `memory.cuh`.
@@ -94,8 +104,8 @@ pub struct Wave {
     pub tables: u64,
     /// The number of nodes.
     pub node_count: u32,
-    /// 0: arc-dsl, 1: re-arc, 2: tokpidjin.
-    pub dialect: u32,
+    /// Padding.
+    pub unused: u32,
 }
 
 /// The values of a step of a program: `Step` in `judge.cuh`.
@@ -122,7 +132,7 @@ pub struct Charge {
     pub each: u32,
 }
 
-/// What `fill` writes for the items of an outer domain: `Ancestor` in `closures.cuh`.
+/// What `spread` writes for the items of an outer domain: `Ancestor` in `closures.cuh`.
 #[repr(C)]
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Ancestor {
@@ -151,7 +161,7 @@ pub struct Record {
 const _: () = assert!(
     size_of::<RawValue>() == 16
         && size_of::<Arg>() == 24
-        && size_of::<Node>() == 120
+        && size_of::<Node>() == 128
         && size_of::<Wave>() == 32
         && size_of::<Record>() == 16
         && size_of::<StepValues>() == 16
@@ -164,7 +174,7 @@ const _: () = assert!(
 /// # Safety
 ///
 /// Every bit pattern is a value of the type, and the type has no padding.
-pub(crate) unsafe trait Plain: Copy {}
+pub(super) unsafe trait Plain: Copy {}
 
 macro_rules! plain {
     ($($type:ty),*) => {$(
@@ -177,13 +187,13 @@ plain!(
 );
 
 /// Returns values as bytes.
-pub(crate) fn bytes_of<T: Plain>(values: &[T]) -> &[u8] {
+pub(super) fn bytes_of<T: Plain>(values: &[T]) -> &[u8] {
     // SAFETY: the bytes are those of the slice, and `Plain` types have no padding.
     unsafe { std::slice::from_raw_parts(values.as_ptr().cast(), size_of_val(values)) }
 }
 
 /// Returns values as bytes that may be overwritten.
-pub(crate) fn bytes_of_mut<T: Plain>(values: &mut [T]) -> &mut [u8] {
+pub(super) fn bytes_of_mut<T: Plain>(values: &mut [T]) -> &mut [u8] {
     // SAFETY: the bytes are those of the slice, and any bytes are a value of a `Plain` type.
     unsafe { std::slice::from_raw_parts_mut(values.as_mut_ptr().cast(), size_of_val(values)) }
 }

@@ -1,9 +1,9 @@
 //! What became of runs.
 
-/// Why a run was left to the CPU. The first ones are `Reason` in `value.cuh`.
+/// Why a run was left to the CPU. The first ones are `WaveReason` in `value.cuh`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 #[repr(u8)]
-pub enum Reason {
+pub enum WaveReason {
     /// The iteration order of a set matters and is not known.
     Order,
     /// A value is too large for its layout.
@@ -21,28 +21,28 @@ pub enum Reason {
     Device,
 }
 
-impl Reason {
+impl WaveReason {
     /// All reasons.
-    pub const ALL: [Reason; 7] = [
-        Reason::Order,
-        Reason::Size,
-        Reason::Memory,
-        Reason::Odd,
-        Reason::Limit,
-        Reason::Missing,
-        Reason::Device,
+    pub const ALL: [WaveReason; 7] = [
+        WaveReason::Order,
+        WaveReason::Size,
+        WaveReason::Memory,
+        WaveReason::Odd,
+        WaveReason::Limit,
+        WaveReason::Missing,
+        WaveReason::Device,
     ];
 
     /// Returns the name for reports.
     pub fn name(self) -> &'static str {
         match self {
-            Reason::Order => "set order",
-            Reason::Size => "size",
-            Reason::Memory => "memory",
-            Reason::Odd => "rare arguments",
-            Reason::Limit => "limits",
-            Reason::Missing => "no device code",
-            Reason::Device => "device error",
+            WaveReason::Order => "set order",
+            WaveReason::Size => "size",
+            WaveReason::Memory => "memory",
+            WaveReason::Odd => "rare arguments",
+            WaveReason::Limit => "limits",
+            WaveReason::Missing => "no device code",
+            WaveReason::Device => "device error",
         }
     }
 }
@@ -52,8 +52,8 @@ impl Reason {
 pub struct WaveReport {
     /// Runs that the device finished.
     pub finished: u64,
-    /// Runs left to the CPU, by [`Reason`].
-    pub left: [u64; Reason::ALL.len()],
+    /// Runs left to the CPU, by [`WaveReason`].
+    pub left: [u64; WaveReason::ALL.len()],
     /// Distinct calls of ops, after sharing between programs.
     pub nodes: usize,
     /// Kernels started.
@@ -66,8 +66,8 @@ pub struct WaveReport {
 
 impl WaveReport {
     /// Returns the runs left to the CPU, with the reasons.
-    pub fn reasons(&self) -> impl Iterator<Item = (Reason, u64)> {
-        let all = Reason::ALL.into_iter().zip(self.left);
+    pub fn reasons(&self) -> impl Iterator<Item = (WaveReason, u64)> {
+        let all = WaveReason::ALL.into_iter().zip(self.left);
         all.filter(|(_, count)| *count > 0)
     }
 }

@@ -1,38 +1,38 @@
 //! Functions, evaluated when a plan is made.
 
-use std::rc::Rc;
+use std::sync::Arc;
 
 use batt_dsl::{Dialect, OpId};
 
-use crate::ops::property_of;
-use crate::plan::{Operand, Planner, Spread};
+use super::plan::{Operand, Spread, WavePlanner};
+use super::table::property_of;
 
 /// A value of a program: data of the samples, or a function that is known.
 #[derive(Clone, Debug)]
-pub(crate) enum Val {
+pub(super) enum Val {
     Data(Operand),
-    Func(Rc<Func>),
+    Func(Arc<Func>),
 }
 
 /// A function.
 #[derive(Clone, Debug)]
-pub(crate) enum Func {
+pub(super) enum Func {
     /// A primitive.
     Op(OpId),
     /// `compose(outer, inner)`
-    Compose(Rc<Func>, Rc<Func>),
+    Compose(Arc<Func>, Arc<Func>),
     /// `chain(h, g, f)`
-    Chain(Rc<Func>, Rc<Func>, Rc<Func>),
+    Chain(Arc<Func>, Arc<Func>, Arc<Func>),
     /// `matcher(function, target)`
-    Matcher(Rc<Func>, Val),
+    Matcher(Arc<Func>, Val),
     /// `lbind(function, fixed)`
-    Lbind(Rc<Func>, Val),
+    Lbind(Arc<Func>, Val),
     /// `rbind(function, fixed)`
-    Rbind(Rc<Func>, Val),
+    Rbind(Arc<Func>, Val),
     /// `fork(outer, a, b)`
-    Fork(Rc<Func>, Rc<Func>, Rc<Func>),
+    Fork(Arc<Func>, Arc<Func>, Arc<Func>),
     /// `power(function, n)`, from 1 on
-    Power(Rc<Func>, i64),
+    Power(Arc<Func>, i64),
 }
 
 /// How `collected` in `closures.cuh` makes its container.
@@ -63,10 +63,10 @@ impl Func {
     }
 }
 
-impl Planner {
+impl WavePlanner {
     /// Plans a call of a function. Returns `None` where the device cannot run it, or where the call
     /// fails whatever the sample.
-    pub fn apply(&mut self, function: &Func, args: &[Val]) -> Option<Val> {
+    pub(super) fn apply(&mut self, function: &Func, args: &[Val]) -> Option<Val> {
         (args.len() == function.arity()).then_some(())?;
         match function {
             Func::Op(op) => self.apply_op(*op, args),
@@ -111,7 +111,7 @@ impl Planner {
         if op.op().dialect == Dialect::Tokpidjin && args.iter().any(|arg| matches!(arg, F(_))) {
             return None;
         }
-        let func = |func| Some(Val::Func(Rc::new(func)));
+        let func = |func| Some(Val::Func(Arc::new(func)));
         match (op.op().name, args) {
             ("identity", [value]) => Some(value.clone()),
             ("compose", [F(f), F(g)]) => func(Func::Compose(f.clone(), g.clone())),

@@ -1,0 +1,244 @@
+//! The engine: a device with samples and buffers that stay there.
+
+use batt_arc::Grid;
+
+use super::device::{WaveBuffer, WaveDevice};
+use super::execute::Memory;
+use super::layout::{Kind, RawValue, bytes_of};
+use super::plan::WavePlan;
+use super::records::WaveRecords;
+use super::report::{WaveReason, WaveReport};
+use super::table::KernelTable;
+use super::wire::GRID_WORDS;
+use crate::cancel::Cancel;
+use crate::device::DeviceError;
+use crate::sample::Sample;
+
+/// Grids of samples are at most this high and wide. The ranks of larger ones are not on the device.
+const SIDE: usize = 30;
+
+/// Samples on a device.
+pub struct WaveSamples {
+    /// The input grids, then the expected grids, as values.
+    pub(super) values: WaveBuffer,
+    payloads: WaveBuffer,
+    count: usize,
+}
+
+impl WaveSamples {
+    /// Returns the number of samples.
+    pub fn len(&self) -> usize {
+        self.count
+    }
+
+    /// Returns whether there are no samples.
+    pub fn is_empty(&self) -> bool {
+        self.count == 0
+    }
+}
+
+/// Programs with the samples that they run on.
+#[derive(Clone, Copy)]
+pub struct WaveBatch<'p> {
+    /// The programs.
+    pub plan: &'p WavePlan,
+    /// The number of the first sample.
+    pub first: usize,
+    /// The number of samples.
+    pub count: usize,
+}
+
+/// The engine: a device with its resident tables and buffers.
+pub struct WaveEngine {
+    pub(super) device: Box<dyn WaveDevice>,
+    /// The ranks, and the structure that says where they are.
+    tables: WaveBuffer,
+    pub(super) tables_at: u64,
+    pub(super) memory: Memory,
+}
+
+impl WaveEngine {
+    /// Opens an engine on a device.
+    pub fn new(mut device: Box<dyn WaveDevice>) -> Result<WaveEngine, DeviceError> {
+        let ranks = ranks();
+        let tables = device.allocate(size_of_val(&*ranks) as u64 + 256)?;
+        let ranks_at = tables.address + 256;
+        device.upload(ranks_at, bytes_of(&ranks))?;
+        device.upload(tables.address, bytes_of(&[ranks_at]))?;
+        Ok(WaveEngine {
+            device,
+            tables,
+            tables_at: tables.address,
+            memory: Memory::default(),
+        })
+    }
+
+    /// Returns the name of the device.
+    pub fn name(&self) -> String {
+        self.device.name()
+    }
+
+    /// Returns the kernels that plans may use.
+    pub fn table(&self) -> &'static KernelTable {
+        self.device.table()
+    }
+
+    /// Copies samples to the device.
+    pub fn load(&mut self, samples: &[Sample<'_>]) -> Result<WaveSamples, DeviceError> {
+        let count = samples.len();
+        let values = self.device.allocate((32 * count as u64).max(16))?;
+        let bytes = (8 * GRID_WORDS * count) as u64;
+        let payloads = match self.device.allocate(bytes.max(16)) {
+            Ok(payloads) => payloads,
+            Err(error) => {
+                self.device.free(values);
+                return Err(error);
+            }
+        };
+        let mut words = Vec::with_capacity(2 * GRID_WORDS * count);
+        let mut raw = Vec::with_capacity(2 * count);
+        let inputs = samples.iter().map(|sample| Some(sample.input));
+        let expected = samples.iter().map(|sample| sample.expected);
+        for grid in inputs.chain(expected) {
+            let address = payloads.address + words.len() as u64 * 4;
+            raw.push(grid.map_or_else(no_grid, |grid| grid_value(grid, address)));
+            pack(grid, &mut words);
+        }
+        let loaded = WaveSamples {
+            values,
+            payloads,
+            count,
+        };
+        let copied = (self.device.upload(values.address, bytes_of(&raw)))
+            .and_then(|()| self.device.upload(payloads.address, bytes_of(&words)));
+        match copied {
+            Ok(()) => Ok(loaded),
+            Err(error) => {
+                self.release(loaded);
+                Err(error)
+            }
+        }
+    }
+
+    /// Frees the memory of samples.
+    pub fn release(&mut self, samples: WaveSamples) {
+        self.device.free(samples.values);
+        self.device.free(samples.payloads);
+    }
+
+    /// Runs the programs of each batch on its samples. Runs that the device does not finish have
+    /// records that say why; so do all runs that an error or a cancellation leaves.
+    ///
+    /// # Panics
+    ///
+    /// If there are no such samples.
+    pub fn run(
+        &mut self,
+        batches: &[WaveBatch<'_>],
+        samples: &WaveSamples,
+        cancel: &Cancel,
+    ) -> (WaveRecords, WaveReport) {
+        let mut report = WaveReport::default();
+        let mut records = WaveRecords {
+            records: std::mem::take(&mut self.memory.spare),
+            segments: vec![Vec::new(); batches.len()],
+            places: batches
+                .iter()
+                .map(|batch| batch.plan.places.clone())
+                .collect(),
+        };
+        records.records.clear();
+        let mut planned = 0;
+        for batch in batches {
+            assert!(
+                batch.first + batch.count <= samples.count,
+                "there are such samples"
+            );
+            report.nodes += batch.plan.calls.len();
+            let missing = batch.plan.len() - batch.plan.programs.len();
+            report.left[WaveReason::Missing as usize] += (missing * batch.count) as u64;
+            planned += batch.plan.programs.len() * batch.count;
+        }
+        if let Err(error) = self.execute(batches, samples, &mut records, &mut report, cancel) {
+            report.errors.push(error.to_string());
+        }
+        let done = records.records.len();
+        report.left[WaveReason::Device as usize] += (planned - done) as u64;
+        let left: u64 = report.left.iter().sum();
+        let all: usize = batches
+            .iter()
+            .map(|batch| batch.plan.len() * batch.count)
+            .sum();
+        report.finished = all as u64 - left;
+        (records, report)
+    }
+
+    /// Takes records back when they have been read, for the memory of the next ones.
+    pub fn reuse(&mut self, records: WaveRecords) {
+        if records.records.capacity() > self.memory.spare.capacity() {
+            self.memory.spare = records.records;
+        }
+    }
+}
+
+impl Drop for WaveEngine {
+    fn drop(&mut self) {
+        self.device.free(self.tables);
+        self.memory.release(self.device.as_mut());
+    }
+}
+
+/// The ranks of the cells of all grids of up to 30 x 30: see `ranks_of` in `order.cuh`.
+fn ranks() -> Vec<u16> {
+    let sizes = (1..=SIDE).flat_map(|height| (1..=SIDE).map(move |width| (height, width)));
+    sizes
+        .flat_map(|(height, width)| batt_dsl::grid_ranks(height, width))
+        .map(|rank| rank as u16)
+        .collect()
+}
+
+/// The value that stands for a missing grid.
+fn no_grid() -> RawValue {
+    RawValue {
+        kind: Kind::None as u8,
+        ..RawValue::default()
+    }
+}
+
+fn fits(grid: &Grid) -> bool {
+    grid.height() <= SIDE && grid.width() <= SIDE && grid.cells().iter().all(|&cell| cell < 16)
+}
+
+fn grid_value(grid: &Grid, address: u64) -> RawValue {
+    match fits(grid) {
+        true => RawValue {
+            kind: Kind::Grid as u8,
+            a: grid.height() as u8,
+            b: grid.width() as u8,
+            c: 0,
+            len: 0,
+            bits: address,
+        },
+        false => RawValue {
+            kind: Kind::Stopped as u8,
+            a: WaveReason::Size as u8,
+            ..RawValue::default()
+        },
+    }
+}
+
+/// Appends the planes of a grid.
+fn pack(grid: Option<&Grid>, words: &mut Vec<u32>) {
+    let start = words.len();
+    words.resize(start + GRID_WORDS, 0);
+    let Some(grid) = grid.filter(|grid| fits(grid)) else {
+        return;
+    };
+    for (row, cells) in grid.cells().chunks_exact(grid.width()).enumerate() {
+        for (column, &cell) in cells.iter().enumerate() {
+            for plane in 0..4 {
+                words[start + 32 * plane + row] |= u32::from(cell >> plane & 1) << column;
+            }
+        }
+    }
+}

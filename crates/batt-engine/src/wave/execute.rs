@@ -1,0 +1,669 @@
+//! Runs plans: opens the domains of each level, and launches the calls of each level by op.
+
+use super::device::{WaveBuffer, WaveDevice};
+use super::engine::{WaveBatch, WaveEngine, WaveSamples};
+use super::layout::{
+    Ancestor, Arg, Charge, Heap, Node, Record, StepValues, Wave, bytes_of, bytes_of_mut,
+};
+use super::plan::{Call, Domain, DomainId, Inner, Operand, SAMPLES, UNIT};
+use super::records::{Segment, WaveRecords};
+use super::report::WaveReport;
+use crate::cancel::Cancel;
+use crate::device::DeviceError;
+
+/// The share of memory for values and domains; the rest is for payloads of unknown size.
+const VALUE_SHARE: f64 = 0.5;
+
+/// The most bytes that one chunk takes, and the least that an engine begins with.
+const MOST_BYTES: u64 = 24 << 30;
+const LEAST_BYTES: u64 = 32 << 20;
+
+/// The bytes of facts that are sent to the device: nodes, constants, steps.
+const FACT_BYTES: u64 = 64 << 20;
+
+/// The buffers that an engine keeps.
+#[derive(Default)]
+pub(super) struct Memory {
+    /// Values, domains and the heap of the chunk that runs.
+    arena: WaveBuffer,
+    /// Nodes, constants, steps and the heap's structure.
+    facts: WaveBuffer,
+    records: WaveBuffer,
+    /// Records of an earlier call.
+    pub spare: Vec<Record>,
+}
+
+impl Memory {
+    pub fn release(&mut self, device: &mut dyn WaveDevice) {
+        for buffer in [&mut self.arena, &mut self.facts, &mut self.records] {
+            device.free(std::mem::take(buffer));
+        }
+    }
+}
+
+/// Makes a buffer at least this large. Its content is lost.
+fn grow(
+    device: &mut dyn WaveDevice,
+    buffer: &mut WaveBuffer,
+    bytes: u64,
+) -> Result<(), DeviceError> {
+    if buffer.bytes < bytes {
+        device.free(std::mem::take(buffer));
+        *buffer = device.allocate(bytes)?;
+    }
+    Ok(())
+}
+
+/// Why a chunk did not end.
+enum Failure {
+    /// It needs more memory.
+    Room,
+    Device(DeviceError),
+}
+
+impl From<DeviceError> for Failure {
+    fn from(error: DeviceError) -> Failure {
+        Failure::Device(error)
+    }
+}
+
+/// Divides a buffer into parts.
+struct Parts {
+    next: u64,
+    end: u64,
+}
+
+impl Parts {
+    fn take(&mut self, bytes: u64) -> Result<u64, Failure> {
+        let at = self.next.next_multiple_of(256);
+        let next = at.checked_add(bytes).ok_or(Failure::Room)?;
+        if next > self.end {
+            return Err(Failure::Room);
+        }
+        self.next = next;
+        Ok(at)
+    }
+}
+
+/// A batch of the chunk that runs: a range of its samples.
+#[derive(Clone, Debug)]
+struct Slice {
+    batch: usize,
+    /// The first sample of the batch, and how many there are.
+    first: usize,
+    count: usize,
+}
+
+impl WaveEngine {
+    /// Runs batches, a chunk of samples after the other.
+    pub(super) fn execute(
+        &mut self,
+        batches: &[WaveBatch<'_>],
+        samples: &WaveSamples,
+        records: &mut WaveRecords,
+        report: &mut WaveReport,
+        cancel: &Cancel,
+    ) -> Result<(), DeviceError> {
+        let whole = batches.iter().enumerate().map(|(number, batch)| Slice {
+            batch: number,
+            first: 0,
+            count: batch.count,
+        });
+        let is_work =
+            |slice: &Slice| slice.count > 0 && !batches[slice.batch].plan.programs.is_empty();
+        let mut chunks: Vec<Vec<Slice>> = vec![whole.filter(is_work).collect()];
+        let mut bytes = LEAST_BYTES;
+        let room = self.device.memory().min(MOST_BYTES);
+        while let Some(chunk) = chunks.pop() {
+            if cancel.is_cancelled() {
+                return Ok(());
+            }
+            if chunk.is_empty() {
+                continue;
+            }
+            bytes = bytes.max(self.memory.arena.bytes);
+            let run = Chunk {
+                batches,
+                samples,
+                slices: &chunk,
+                report,
+                live: Vec::new(),
+                engine: self,
+            };
+            match run.run(bytes, records) {
+                Ok(()) => {}
+                Err(Failure::Device(error)) => return Err(error),
+                Err(Failure::Room) if bytes < room => {
+                    bytes = (bytes * 4).min(room);
+                    chunks.push(chunk);
+                }
+                Err(Failure::Room) => chunks.extend(halves(chunk)),
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Divides the samples of a chunk in two; nothing if there is a single one.
+fn halves(chunk: Vec<Slice>) -> Vec<Vec<Slice>> {
+    let total: usize = chunk.iter().map(|slice| slice.count).sum();
+    if total < 2 {
+        return Vec::new();
+    }
+    let mut left = total / 2;
+    let (mut first, mut second) = (Vec::new(), Vec::new());
+    for slice in chunk {
+        let own = slice.count.min(left);
+        left -= own;
+        if own > 0 {
+            first.push(Slice {
+                count: own,
+                ..slice
+            });
+        }
+        if own < slice.count {
+            second.push(Slice {
+                first: slice.first + own,
+                count: slice.count - own,
+                ..slice
+            });
+        }
+    }
+    vec![second, first]
+}
+
+/// A domain of the chunk that runs.
+#[derive(Clone, Debug, Default)]
+struct LiveDomain {
+    items: u32,
+    /// For an item of the parent, its first item here.
+    starts: u64,
+    elements: [u64; 2],
+    /// For each domain around it, the numbers of items there.
+    maps: Vec<(DomainId, u64)>,
+    /// The number of items of each sample.
+    counts: u64,
+}
+
+/// A plan of the chunk that runs.
+#[derive(Clone, Debug, Default)]
+struct Live {
+    domains: Vec<LiveDomain>,
+    /// The address of the values of each call; 0 if it has not run.
+    values: Vec<u64>,
+    /// The address of the input grids of the samples, and of the expected ones.
+    inputs: u64,
+    expected: u64,
+    constants: u64,
+    /// The calls that have run, and the domains that have been opened.
+    done: usize,
+    opened: usize,
+}
+
+/// A chunk that runs.
+struct Chunk<'e, 'p> {
+    batches: &'e [WaveBatch<'p>],
+    samples: &'e WaveSamples,
+    slices: &'e [Slice],
+    report: &'e mut WaveReport,
+    /// What is there of each slice.
+    live: Vec<Live>,
+    engine: &'e mut WaveEngine,
+}
+
+/// The memory of a chunk.
+struct Room {
+    values: Parts,
+    facts: Parts,
+    heap: u64,
+}
+
+impl<'p> Chunk<'_, 'p> {
+    fn run(mut self, bytes: u64, records: &mut WaveRecords) -> Result<(), Failure> {
+        let mut room = self.prepare(bytes)?;
+        let mut waves: Vec<Vec<Node>> = vec![Vec::new(); self.engine.table().kernels().len()];
+        while let Some(level) = self.next_level() {
+            self.open_level(level, &mut room)?;
+            for slice in 0..self.slices.len() {
+                self.add_calls(slice, level, &mut waves, &mut room)?;
+            }
+            for (kernel, nodes) in waves.iter_mut().enumerate() {
+                self.launch(kernel, nodes, &mut room)?;
+                nodes.clear();
+            }
+        }
+        self.judge(&mut room, records)
+    }
+
+    fn batch(&self, slice: usize) -> WaveBatch<'p> {
+        self.batches[self.slices[slice].batch]
+    }
+
+    fn inner(&self, slice: usize, domain: DomainId) -> &'p Inner {
+        match &self.batch(slice).plan.domains[domain as usize] {
+            Domain::Inner(inner) => inner,
+            _ => unreachable!("only inner domains are opened"),
+        }
+    }
+
+    /// Returns the lowest level at which something is left to do.
+    fn next_level(&self) -> Option<u32> {
+        let of_slice = |(slice, live): (usize, &Live)| {
+            let plan = self.batch(slice).plan;
+            let call = plan
+                .order
+                .get(live.done)
+                .map(|&call| plan.calls[call as usize].level);
+            let domain = plan
+                .opening
+                .get(live.opened)
+                .map(|&domain| self.inner(slice, domain).level);
+            call.into_iter().chain(domain).min()
+        };
+        self.live.iter().enumerate().filter_map(of_slice).min()
+    }
+
+    /// Divides the memory, and sends constants and the heap.
+    fn prepare(&mut self, bytes: u64) -> Result<Room, Failure> {
+        let WaveEngine { device, memory, .. } = &mut *self.engine;
+        grow(device.as_mut(), &mut memory.arena, bytes)?;
+        grow(device.as_mut(), &mut memory.facts, FACT_BYTES)?;
+        let arena = memory.arena;
+        let values = (arena.bytes as f64 * VALUE_SHARE) as u64 & !255;
+        let heap = Heap {
+            size: arena.bytes - values,
+            base: arena.address + values,
+            ..Heap::default()
+        };
+        let mut room = Room {
+            values: Parts {
+                next: arena.address,
+                end: arena.address + values,
+            },
+            facts: Parts {
+                next: memory.facts.address,
+                end: memory.facts.address + memory.facts.bytes,
+            },
+            heap: 0,
+        };
+        room.heap = room.facts.take(size_of::<Heap>() as u64)?;
+        device.upload(room.heap, bytes_of(&[heap]))?;
+        let (mut raw, mut words) = (Vec::new(), Vec::new());
+        let constants = |slice: &Slice| &self.batches[slice.batch].plan.constants;
+        let count: usize = self.slices.iter().map(|slice| constants(slice).len()).sum();
+        let payload_bytes: u64 = self
+            .slices
+            .iter()
+            .map(|slice| constants(slice).payload_bytes())
+            .sum();
+        let constants_at = room.facts.take(16 * count as u64)?;
+        let payloads_at = room.facts.take(payload_bytes)?;
+        for slice in self.slices {
+            let WaveBatch { plan, first, .. } = self.batches[slice.batch];
+            let mut live = Live {
+                domains: vec![LiveDomain::default(); plan.domains.len()],
+                values: vec![0; plan.calls.len()],
+                inputs: self.samples.values.address + 16 * (first + slice.first) as u64,
+                constants: constants_at + 16 * raw.len() as u64,
+                ..Live::default()
+            };
+            live.expected = live.inputs + 16 * self.samples.len() as u64;
+            live.domains[UNIT as usize].items = 1;
+            live.domains[SAMPLES as usize].items = slice.count as u32;
+            plan.constants.place(payloads_at, &mut raw, &mut words);
+            self.live.push(live);
+        }
+        device.upload(constants_at, bytes_of(&raw))?;
+        device.upload(payloads_at, bytes_of(&words))?;
+        Ok(room)
+    }
+
+    /// Opens the domains of a level. A domain may be around another one of the same level, which is
+    /// opened after it.
+    fn open_level(&mut self, level: u32, room: &mut Room) -> Result<(), Failure> {
+        loop {
+            let mut now: Vec<(usize, DomainId)> = Vec::new();
+            for slice in 0..self.slices.len() {
+                let plan = self.batch(slice).plan;
+                let start = now.len();
+                while let Some(&domain) = plan.opening.get(self.live[slice].opened) {
+                    let inner = self.inner(slice, domain);
+                    let waits = now[start..]
+                        .iter()
+                        .any(|(_, open)| inner.around.contains(open));
+                    if inner.level > level || waits {
+                        break;
+                    }
+                    now.push((slice, domain));
+                    self.live[slice].opened += 1;
+                }
+            }
+            if now.is_empty() {
+                return Ok(());
+            }
+            now.retain(|&(slice, domain)| {
+                let parent = self.inner(slice, domain).parent;
+                self.live[slice].domains[parent as usize].items > 0
+            });
+            if !now.is_empty() {
+                self.open(&now, room)?;
+            }
+        }
+    }
+
+    /// Opens inner domains whose containers are there.
+    fn open(&mut self, domains: &[(usize, DomainId)], room: &mut Room) -> Result<(), Failure> {
+        let table = self.engine.table();
+        let total_bytes = 8 * domains.len() as u64;
+        let totals_at = room.values.take(total_bytes)?;
+        self.engine.device.clear(totals_at, total_bytes)?;
+        let mut nodes = Vec::with_capacity(domains.len());
+        for (k, &(slice, domain)) in domains.iter().enumerate() {
+            let inner = self.inner(slice, domain);
+            let items = self.live[slice].domains[inner.parent as usize].items;
+            let starts = room.values.take(4 * u64::from(items))?;
+            self.live[slice].domains[domain as usize].starts = starts;
+            let first = self.arg(slice, inner.containers[0], inner.parent);
+            let second = inner.containers.get(1);
+            let second = second.map_or(first, |second| self.arg(slice, *second, inner.parent));
+            nodes.push(Node {
+                args: [first, second, Arg::default(), Arg::default()],
+                out: starts,
+                payload: totals_at + 8 * k as u64,
+                items,
+                extra: inner.spread as u32,
+                dialect: self.batch(slice).plan.dialect as u32,
+                unused: 0,
+            });
+        }
+        self.launch(table.special("count"), &nodes, room)?;
+        let mut totals = vec![0_u64; domains.len()];
+        self.engine
+            .device
+            .download(totals_at, bytes_of_mut(&mut totals))?;
+        let mut fill = Vec::with_capacity(domains.len());
+        let mut ancestors: Vec<Ancestor> = Vec::new();
+        let mut cleared = (0, 0);
+        for ((&(slice, domain), mut node), total) in domains.iter().zip(nodes).zip(totals) {
+            let items = u32::try_from(total).map_err(|_| Failure::Room)?;
+            self.live[slice].domains[domain as usize].items = items;
+            if items == 0 {
+                continue;
+            }
+            let inner = self.inner(slice, domain);
+            let mut elements = [0; 2];
+            for (to, _) in elements.iter_mut().zip(&inner.containers) {
+                *to = room.values.take(16 * u64::from(items))?;
+            }
+            let mut maps = Vec::with_capacity(inner.around.len());
+            let before = ancestors.len();
+            for &outer in &inner.around {
+                let to = room.values.take(4 * u64::from(items))?;
+                let known = &self.live[slice].domains[inner.parent as usize].maps;
+                let from = known.iter().find(|(known, _)| *known == outer);
+                ancestors.push(Ancestor {
+                    from: from.map_or(0, |(_, map)| *map),
+                    to,
+                });
+                maps.push((outer, to));
+            }
+            let outermost = inner.around[0];
+            let count_bytes = 4 * u64::from(self.live[slice].domains[outermost as usize].items);
+            let counts = room.values.take(count_bytes)?;
+            if cleared.0 == 0 {
+                cleared.0 = counts;
+            }
+            cleared.1 = counts + count_bytes;
+            self.engine.device.clear(counts, count_bytes)?;
+            let live = &mut self.live[slice].domains[domain as usize];
+            node.args[2] = Arg {
+                values: live.starts,
+                map: counts,
+                each: 0,
+                unused: inner.around.len() as u32,
+            };
+            node.args[3] = Arg {
+                values: 16 * before as u64,
+                map: ancestors[before].from,
+                ..Arg::default()
+            };
+            node.out = elements[0];
+            node.payload = elements[1];
+            live.elements = elements;
+            live.maps = maps;
+            live.counts = counts;
+            fill.push(node);
+        }
+        let ancestors_at = room.facts.take(size_of_val(&*ancestors) as u64)?;
+        self.engine
+            .device
+            .upload(ancestors_at, bytes_of(&ancestors))?;
+        for node in &mut fill {
+            node.args[3].values += ancestors_at;
+        }
+        self.launch(table.special("spread"), &fill, room)
+    }
+
+    /// Returns where an operand of a call in a domain is.
+    fn arg(&self, slice: usize, operand: Operand, domain: DomainId) -> Arg {
+        let live = &self.live[slice];
+        let (values, own) = match operand {
+            Operand::Input => (live.inputs, SAMPLES),
+            Operand::Call(call) => {
+                let own = self.batch(slice).plan.calls[call as usize].domain;
+                (live.values[call as usize], own)
+            }
+            Operand::Constant(number) => (live.constants + 16 * u64::from(number), UNIT),
+            Operand::Element(own, which) => {
+                (live.domains[own as usize].elements[usize::from(which)], own)
+            }
+        };
+        let maps = &live.domains[domain as usize].maps;
+        let map = maps.iter().find(|(outer, _)| *outer == own);
+        Arg {
+            values,
+            map: map.map_or(0, |(_, map)| *map),
+            each: u32::from(own != UNIT),
+            unused: 0,
+        }
+    }
+
+    /// Adds the calls of a level to the waves of their kernels.
+    fn add_calls(
+        &mut self,
+        slice: usize,
+        level: u32,
+        waves: &mut [Vec<Node>],
+        room: &mut Room,
+    ) -> Result<(), Failure> {
+        let plan = self.batch(slice).plan;
+        while let Some(&number) = plan.order.get(self.live[slice].done) {
+            let call = &plan.calls[number as usize];
+            if call.level > level {
+                break;
+            }
+            self.live[slice].done += 1;
+            if self.live[slice].domains[call.domain as usize].items > 0 {
+                let node = self.node(slice, number, call, room)?;
+                waves[call.kernel].push(node);
+            }
+        }
+        Ok(())
+    }
+
+    fn node(
+        &mut self,
+        slice: usize,
+        number: u32,
+        call: &Call,
+        room: &mut Room,
+    ) -> Result<Node, Failure> {
+        let items = self.live[slice].domains[call.domain as usize].items;
+        let out = room.values.take(16 * u64::from(items))?;
+        self.live[slice].values[number as usize] = out;
+        // Inner values are many, and take from the heap what they need.
+        let own = self.engine.table().kernels()[call.kernel].room;
+        let payload = match call.domain == SAMPLES && own > 0 {
+            true => room.values.take(own * u64::from(items))?,
+            false => 0,
+        };
+        let mut node = Node {
+            out,
+            payload,
+            items,
+            extra: call.extra,
+            dialect: self.batch(slice).plan.dialect as u32,
+            ..Node::default()
+        };
+        match call.results {
+            None => {
+                for (to, from) in node.args.iter_mut().zip(&call.args) {
+                    *to = self.arg(slice, *from, call.domain);
+                }
+            }
+            Some((domain, results)) => {
+                node.args[0] = self.arg(slice, call.args[0], call.domain);
+                let second = call.args.get(1);
+                let second = second.map(|second| self.arg(slice, *second, call.domain));
+                node.args[3] = second.unwrap_or(node.args[0]);
+                node.args[1] = self.arg(slice, results, domain);
+                node.args[2].values = self.live[slice].domains[domain as usize].starts;
+            }
+        }
+        Ok(node)
+    }
+
+    fn launch(&mut self, kernel: usize, nodes: &[Node], room: &mut Room) -> Result<(), Failure> {
+        if nodes.is_empty() {
+            return Ok(());
+        }
+        let items: u64 = nodes.iter().map(|node| u64::from(node.items)).sum();
+        self.report.launches += 1;
+        self.report.items += items;
+        let nodes_at = room.facts.take(size_of_val(nodes) as u64)?;
+        let WaveEngine {
+            device, tables_at, ..
+        } = &mut *self.engine;
+        device.upload(nodes_at, bytes_of(nodes))?;
+        let most = nodes.iter().map(|node| node.items).max().unwrap_or(0);
+        let wave = Wave {
+            nodes: nodes_at,
+            heap: room.heap,
+            tables: *tables_at,
+            node_count: nodes.len() as u32,
+            unused: 0,
+        };
+        device.launch(kernel, &wave, most)?;
+        Ok(())
+    }
+
+    /// Returns what the elements of a domain cost; nothing if there are none.
+    fn charge(&self, slice: usize, domain: DomainId, weight: u32) -> Option<Charge> {
+        let outermost = self.inner(slice, domain).around[0];
+        let counts = self.live[slice].domains[domain as usize].counts;
+        (counts != 0).then_some(Charge {
+            counts,
+            weight,
+            each: u32::from(outermost != UNIT),
+        })
+    }
+
+    /// Judges all runs, and copies the records.
+    fn judge(&mut self, room: &mut Room, records: &mut WaveRecords) -> Result<(), Failure> {
+        let (mut steps, mut charges, mut nodes) = (Vec::new(), Vec::new(), Vec::new());
+        let mut segments = Vec::with_capacity(self.slices.len());
+        let mut total = 0;
+        for (slice, part) in self.slices.iter().enumerate() {
+            let plan = self.batch(slice).plan;
+            segments.push(Segment {
+                batch: part.batch,
+                first: part.first,
+                count: part.count,
+                start: records.records.len() + total,
+            });
+            for program in &plan.programs {
+                let (first_step, first_charge) = (steps.len(), charges.len());
+                steps.extend(program.steps.iter().map(|&(step, operand)| {
+                    let values = self.arg(slice, operand, SAMPLES);
+                    StepValues {
+                        values: values.values,
+                        each: values.each,
+                        step,
+                    }
+                }));
+                let charge =
+                    |(domain, weight): &(DomainId, u32)| self.charge(slice, *domain, *weight);
+                charges.extend(program.charges.iter().filter_map(charge));
+                // Addresses are completed below.
+                nodes.push(Node {
+                    args: [
+                        self.arg(slice, program.result, SAMPLES),
+                        Arg {
+                            values: self.live[slice].expected,
+                            each: 1,
+                            ..Arg::default()
+                        },
+                        Arg {
+                            values: 16 * first_step as u64,
+                            each: (steps.len() - first_step) as u32,
+                            ..Arg::default()
+                        },
+                        Arg {
+                            values: 16 * first_charge as u64,
+                            each: (charges.len() - first_charge) as u32,
+                            ..Arg::default()
+                        },
+                    ],
+                    out: 16 * total as u64,
+                    payload: 0,
+                    items: part.count as u32,
+                    extra: program.cost,
+                    dialect: plan.dialect as u32,
+                    unused: 0,
+                });
+                total += part.count;
+            }
+        }
+        let steps_at = room.facts.take(size_of_val(&*steps) as u64)?;
+        let charges_at = room.facts.take(size_of_val(&*charges) as u64)?;
+        let WaveEngine { device, memory, .. } = &mut *self.engine;
+        grow(
+            device.as_mut(),
+            &mut memory.records,
+            (16 * total as u64).max(16),
+        )?;
+        let base = memory.records.address;
+        device.upload(steps_at, bytes_of(&steps))?;
+        device.upload(charges_at, bytes_of(&charges))?;
+        for node in &mut nodes {
+            node.args[2].values += steps_at;
+            node.args[3].values += charges_at;
+            node.out += base;
+        }
+        let judge = self.engine.table().special("judge");
+        self.launch(judge, &nodes, room)?;
+        let mut heap = [Heap::default()];
+        self.engine
+            .device
+            .download(room.heap, bytes_of_mut(&mut heap))?;
+        let samples: usize = self.slices.iter().map(|slice| slice.count).sum();
+        // With a single sample there is nothing left to divide.
+        if heap[0].used > heap[0].size && samples > 1 {
+            return Err(Failure::Room);
+        }
+        for (sum, left) in self.report.left.iter_mut().zip(heap[0].left) {
+            *sum += left;
+        }
+        let start = records.records.len();
+        records.records.resize(start + total, Record::default());
+        let new = &mut records.records[start..];
+        if let Err(error) = self.engine.device.download(base, bytes_of_mut(new)) {
+            records.records.truncate(start);
+            return Err(error.into());
+        }
+        for segment in segments {
+            records.segments[segment.batch].push(segment);
+        }
+        Ok(())
+    }
+}

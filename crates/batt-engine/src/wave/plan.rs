@@ -1,0 +1,551 @@
+//! Plans: the calls of many programs, shared where they are equal, sorted by level.
+//!
+//! Functions are evaluated when the plan is made, because programs know them before they run.
+//! `apply(f, xs)` becomes an inner domain with an item for each element of `xs`, the calls of the
+//! body of `f` for these items, and a call that collects the results.
+
+use std::sync::Arc;
+
+use batt_dsl::{Dialect, OpId, OwnedValue};
+use batt_lang::Program;
+use batt_lang::graph::{Graph, Node, Ref, Target};
+use rustc_hash::FxHashMap as HashMap;
+
+use super::closure::{Func, Val};
+use super::table::{KernelTable, WaveMapping, property_of};
+use super::wire::{Encoded, literal_value, op_value};
+
+/// The most calls that a program may become.
+const MOST_CALLS: usize = 2_000;
+
+/// Bounds of the steps of the CPU that a call takes, by the mapping of its op. `tests/limits.rs`
+/// compares them with the CPU.
+const ROW_COST: u32 = 8_000;
+const THREAD_COST: u32 = 60;
+
+/// A set of items: the samples, the elements of containers, or a single item.
+pub(super) type DomainId = u32;
+
+/// The domain of a single item, for calls whose arguments are constants.
+pub(super) const UNIT: DomainId = 0;
+
+/// The domain of the samples.
+pub(super) const SAMPLES: DomainId = 1;
+
+/// How an inner domain comes about: `Spread` in `closures.cuh`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[repr(u32)]
+pub(super) enum Spread {
+    Each,
+    Zip,
+    Product,
+}
+
+/// An operand of a call.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(super) enum Operand {
+    /// The input grid.
+    Input,
+    /// The value of a call, by its number in the plan.
+    Call(u32),
+    /// A constant, by its number.
+    Constant(u32),
+    /// The element of an item of an inner domain: the first or the second of a pair.
+    Element(DomainId, u8),
+}
+
+/// A call of an op, for every item of its domain.
+#[derive(Clone, Debug)]
+pub(super) struct Call {
+    pub kernel: usize,
+    pub args: Vec<Operand>,
+    pub domain: DomainId,
+    /// The level at which it runs: after those of its arguments.
+    pub level: u32,
+    /// What the op needs beside its arguments.
+    pub extra: u32,
+    /// For a call that collects: the inner domain, and the results of its items.
+    pub results: Option<(DomainId, Operand)>,
+}
+
+/// A domain.
+#[derive(Clone, Debug)]
+pub(super) enum Domain {
+    Unit,
+    Samples,
+    /// The elements of containers in another domain.
+    Inner(Inner),
+}
+
+/// An inner domain.
+#[derive(Clone, Debug)]
+pub(super) struct Inner {
+    pub parent: DomainId,
+    pub spread: Spread,
+    pub containers: Vec<Operand>,
+    /// The level before which it is made.
+    pub level: u32,
+    /// The domains around it, the samples or the unit first, the parent last.
+    pub around: Vec<DomainId>,
+}
+
+/// A program that the device can run.
+#[derive(Clone, Debug)]
+pub(super) struct PlannedProgram {
+    /// The calls of its steps, with the numbers of the steps.
+    pub steps: Vec<(u32, Operand)>,
+    pub result: Operand,
+    /// The cost of the calls outside closures.
+    pub cost: u32,
+    /// For each inner domain, the cost of the calls for an element.
+    pub charges: Vec<(DomainId, u32)>,
+}
+
+/// Programs of one dialect for the same samples, ready to launch.
+#[derive(Debug)]
+pub struct WavePlan {
+    pub(super) dialect: Dialect,
+    pub(super) calls: Vec<Call>,
+    pub(super) constants: Encoded,
+    pub(super) domains: Vec<Domain>,
+    /// The numbers of the calls, by level, then by kernel.
+    pub(super) order: Vec<u32>,
+    /// The inner domains, by level.
+    pub(super) opening: Vec<DomainId>,
+    pub(super) programs: Vec<PlannedProgram>,
+    /// The place of each added program among `programs`; `None` if the device cannot run it.
+    pub(super) places: Vec<Option<u32>>,
+}
+
+impl WavePlan {
+    /// Returns the number of programs.
+    pub fn len(&self) -> usize {
+        self.places.len()
+    }
+
+    /// Returns whether there are no programs.
+    pub fn is_empty(&self) -> bool {
+        self.places.is_empty()
+    }
+
+    /// Plans programs that have the same dialect.
+    pub fn of(table: &'static KernelTable, dialect: Dialect, programs: &[&Program]) -> WavePlan {
+        let mut planner = WavePlanner::new(table, dialect);
+        let mut graph = Graph::new(dialect);
+        for program in programs {
+            match graph.add_steps(program) {
+                Some((steps, result)) => planner.add(&graph, &steps, result),
+                None => planner.plan.places.push(None),
+            }
+        }
+        planner.finish()
+    }
+}
+
+/// An argument of a call of a primitive.
+#[derive(Clone, Debug)]
+pub enum WaveArg {
+    /// A value.
+    Value(OwnedValue),
+    /// The value of a program without parameters, such as a function.
+    Program(Program),
+}
+
+/// What a call is made of: equal ones are one call.
+type CallKey = (usize, u32, Vec<Operand>, Option<(DomainId, Operand)>);
+
+/// Builds a plan. All programs come from one graph.
+pub struct WavePlanner {
+    table: &'static KernelTable,
+    plan: WavePlan,
+    calls: HashMap<CallKey, u32>,
+    inner: HashMap<(Spread, Vec<Operand>), DomainId>,
+    constants: HashMap<OwnedValue, Option<u32>>,
+    ops: HashMap<usize, u32>,
+    /// The values of the graph that have been planned; `None` if the device has no form for one.
+    known: HashMap<Ref, Option<Val>>,
+    /// The calls that the program at hand has become.
+    made: usize,
+    /// For each call, the program that it was last counted for.
+    counted: Vec<u32>,
+    /// The nodes of the program at hand.
+    nodes: Vec<u32>,
+}
+
+impl WavePlanner {
+    /// Begins a plan for a device with these kernels.
+    pub fn new(table: &'static KernelTable, dialect: Dialect) -> WavePlanner {
+        WavePlanner {
+            table,
+            plan: WavePlan {
+                dialect,
+                calls: Vec::new(),
+                constants: Encoded::default(),
+                domains: vec![Domain::Unit, Domain::Samples],
+                order: Vec::new(),
+                opening: Vec::new(),
+                programs: Vec::new(),
+                places: Vec::new(),
+            },
+            calls: HashMap::default(),
+            inner: HashMap::default(),
+            constants: HashMap::default(),
+            ops: HashMap::default(),
+            known: HashMap::default(),
+            made: 0,
+            counted: Vec::new(),
+            nodes: Vec::new(),
+        }
+    }
+
+    /// Adds a program of the graph: a value with all that it is computed from.
+    pub fn add_value(&mut self, graph: &Graph, value: Ref) {
+        let mut nodes = std::mem::take(&mut self.nodes);
+        graph.reach_into(value, &mut nodes);
+        let steps: Vec<Ref> = nodes.iter().map(|&node| Ref::node(node)).collect();
+        self.nodes = nodes;
+        self.add(graph, &steps, value);
+    }
+
+    /// Adds a program of the graph by the values of its steps.
+    pub fn add(&mut self, graph: &Graph, steps: &[Ref], result: Ref) {
+        self.made = 0;
+        let planned = self.program(graph, steps, result);
+        let place = planned.is_some().then_some(self.plan.programs.len() as u32);
+        self.plan.places.push(place);
+        self.plan.programs.extend(planned);
+    }
+
+    fn program(&mut self, graph: &Graph, steps: &[Ref], result: Ref) -> Option<PlannedProgram> {
+        let mut data = Vec::with_capacity(steps.len());
+        for (step, value) in steps.iter().enumerate() {
+            match self.value(graph, *value)? {
+                Val::Data(operand @ Operand::Call(_)) => data.push((step as u32, operand)),
+                // These cannot fail.
+                Val::Data(_) | Val::Func(_) => {}
+            }
+        }
+        let Val::Data(result) = self.value(graph, result)? else {
+            return None;
+        };
+        Some(self.planned(data, result))
+    }
+
+    fn planned(&mut self, steps: Vec<(u32, Operand)>, result: Operand) -> PlannedProgram {
+        let (cost, charges) = self.costs(&steps, result);
+        PlannedProgram {
+            steps,
+            result,
+            cost,
+            charges,
+        }
+    }
+
+    /// Adds a call of a primitive, or with `wrap` a call of that with its result.
+    pub fn add_call(&mut self, op: OpId, args: &[WaveArg], wrap: Option<OpId>) {
+        self.made = 0;
+        let planned = self.value_of_call(op, args, wrap).map(|result| {
+            let is_call = matches!(result, Operand::Call(_));
+            let steps = is_call.then_some((0, result)).into_iter().collect();
+            self.planned(steps, result)
+        });
+        let place = planned.is_some().then_some(self.plan.programs.len() as u32);
+        self.plan.places.push(place);
+        self.plan.programs.extend(planned);
+    }
+
+    fn value_of_call(&mut self, op: OpId, args: &[WaveArg], wrap: Option<OpId>) -> Option<Operand> {
+        let mut values = Vec::with_capacity(args.len());
+        for arg in args {
+            values.push(match arg {
+                WaveArg::Value(value) => self.constant(value)?,
+                WaveArg::Program(program) => {
+                    let mut graph = Graph::new(self.plan.dialect);
+                    let (_, result) = graph.add_steps(program)?;
+                    // Each of these programs has a graph of its own.
+                    self.known.clear();
+                    let value = self.value(&graph, result);
+                    self.known.clear();
+                    value?
+                }
+            });
+        }
+        let mut value = self.apply(&Func::Op(op), &values)?;
+        if let Some(wrap) = wrap {
+            value = self.apply(&Func::Op(wrap), &[value])?;
+        }
+        match value {
+            Val::Data(result) => Some(result),
+            Val::Func(_) => None,
+        }
+    }
+
+    /// Plans a value of the graph. Operands have lower numbers than the nodes that use them, so the
+    /// recursion ends; steps come in order, so it is not deep.
+    fn value(&mut self, graph: &Graph, value: Ref) -> Option<Val> {
+        if let Some(known) = self.known.get(&value) {
+            return known.clone();
+        }
+        let val = self.new_value(graph, value);
+        self.known.insert(value, val.clone());
+        val
+    }
+
+    fn new_value(&mut self, graph: &Graph, value: Ref) -> Option<Val> {
+        Some(match value.target() {
+            Target::Node(node) => match graph.node(node) {
+                Node::Call { callee, args } => {
+                    let Val::Func(callee) = self.value(graph, callee)? else {
+                        return None;
+                    };
+                    let args: Vec<Val> = (args.iter())
+                        .map(|arg| self.value(graph, *arg))
+                        .collect::<Option<_>>()?;
+                    self.apply(&callee, &args)?
+                }
+                Node::Tuple(_) => return None,
+            },
+            _ if value == Ref::INPUT => Val::Data(Operand::Input),
+            Target::Param(_) => return None,
+            Target::Op(op) => Val::Func(Arc::new(Func::Op(op))),
+            Target::Const(constant) => self.constant(&literal_value(&constant.value()))?,
+            Target::Literal(number) => self.constant(&literal_value(graph.literal_at(number)?))?,
+        })
+    }
+
+    /// Returns a constant, or `None` if the device has no form for it.
+    fn constant(&mut self, value: &OwnedValue) -> Option<Val> {
+        let WavePlanner {
+            plan, constants, ..
+        } = self;
+        let number = *constants.entry(value.clone()).or_insert_with(|| {
+            let number = plan.constants.push(plan.dialect, value)?;
+            Some(number as u32)
+        });
+        number.map(|number| Val::Data(Operand::Constant(number)))
+    }
+
+    /// Returns the number that an operand is, if it is a constant.
+    pub(super) fn int_of(&self, operand: Operand) -> Option<i64> {
+        match operand {
+            Operand::Constant(number) => self.plan.constants.int_at(number as usize),
+            _ => None,
+        }
+    }
+
+    /// Returns a primitive as an argument of an op.
+    pub(super) fn op_operand(&mut self, op: OpId) -> Operand {
+        let constants = &mut self.plan.constants;
+        let number = *self
+            .ops
+            .entry(op.index())
+            .or_insert_with(|| constants.push_raw(op_value(property_of(op))) as u32);
+        Operand::Constant(number)
+    }
+
+    /// Plans a call of a primitive on data.
+    pub(super) fn call_op(&mut self, op: OpId, args: Vec<Operand>) -> Option<Val> {
+        let kernel = self.table.of(op)?;
+        (args.len() == op.op().arity()).then_some(())?;
+        self.call(kernel, args, 0, None)
+    }
+
+    /// Plans a call that collects the results of an inner domain.
+    pub(super) fn collect(
+        &mut self,
+        kernel: &str,
+        domain: DomainId,
+        how: u32,
+        results: Operand,
+    ) -> Option<Val> {
+        let Domain::Inner(inner) = &self.plan.domains[domain as usize] else {
+            return None;
+        };
+        // Results that are the same for all elements are rare.
+        (self.domain_of(results) == domain).then_some(())?;
+        let extra = inner.spread as u32 | how << 8;
+        let containers = inner.containers.clone();
+        self.call(
+            self.table.special(kernel),
+            containers,
+            extra,
+            Some((domain, results)),
+        )
+    }
+
+    fn call(
+        &mut self,
+        kernel: usize,
+        args: Vec<Operand>,
+        extra: u32,
+        results: Option<(DomainId, Operand)>,
+    ) -> Option<Val> {
+        let key = (kernel, extra, args, results);
+        if let Some(call) = self.calls.get(&key) {
+            return Some(Val::Data(Operand::Call(*call)));
+        }
+        self.made += 1;
+        (self.made <= MOST_CALLS).then_some(())?;
+        let args = key.2.clone();
+        let mut domain = UNIT;
+        let mut level = 0;
+        for arg in &args {
+            domain = self.deeper(domain, self.domain_of(*arg))?;
+            level = level.max(self.level_of(*arg));
+        }
+        if let Some((_, results)) = results {
+            level = level.max(self.level_of(results));
+        }
+        let number = self.plan.calls.len() as u32;
+        self.plan.calls.push(Call {
+            kernel,
+            args,
+            domain,
+            level,
+            extra,
+            results,
+        });
+        self.calls.insert(key, number);
+        Some(Val::Data(Operand::Call(number)))
+    }
+
+    /// Returns the domain with an item for each element of a container, or for each pair of
+    /// elements of two.
+    pub(super) fn spread(&mut self, spread: Spread, containers: &[Operand]) -> Option<DomainId> {
+        let key = (spread, containers.to_vec());
+        if let Some(domain) = self.inner.get(&key) {
+            return Some(*domain);
+        }
+        let (mut parent, mut level) = (UNIT, 0);
+        for container in containers {
+            parent = self.deeper(parent, self.domain_of(*container))?;
+            level = level.max(self.level_of(*container));
+        }
+        let mut around = match &self.plan.domains[parent as usize] {
+            Domain::Inner(inner) => inner.around.clone(),
+            Domain::Unit | Domain::Samples => Vec::new(),
+        };
+        around.push(parent);
+        self.plan.domains.push(Domain::Inner(Inner {
+            parent,
+            spread,
+            containers: key.1.clone(),
+            level,
+            around,
+        }));
+        let domain = self.plan.domains.len() as DomainId - 1;
+        self.inner.insert(key, domain);
+        Some(domain)
+    }
+
+    fn domain_of(&self, operand: Operand) -> DomainId {
+        match operand {
+            Operand::Input => SAMPLES,
+            Operand::Element(domain, _) => domain,
+            Operand::Call(call) => self.plan.calls[call as usize].domain,
+            Operand::Constant(_) => UNIT,
+        }
+    }
+
+    /// Returns the first level at which a value is there.
+    fn level_of(&self, operand: Operand) -> u32 {
+        match operand {
+            Operand::Input | Operand::Constant(_) => 0,
+            Operand::Call(call) => self.plan.calls[call as usize].level + 1,
+            Operand::Element(domain, _) => match &self.plan.domains[domain as usize] {
+                Domain::Inner(inner) => inner.level,
+                _ => 0,
+            },
+        }
+    }
+
+    /// Returns the inner one of two domains, of which one is around the other.
+    fn deeper(&self, a: DomainId, b: DomainId) -> Option<DomainId> {
+        let is_around = |outer: DomainId, inner: DomainId| {
+            outer == UNIT
+                || outer == inner
+                || match &self.plan.domains[inner as usize] {
+                    Domain::Inner(inner) => inner.around.contains(&outer),
+                    _ => false,
+                }
+        };
+        match () {
+            () if is_around(a, b) => Some(b),
+            () if is_around(b, a) => Some(a),
+            () => None,
+        }
+    }
+
+    /// Returns the cost of the calls of a program: outside closures, and for an element of each
+    /// inner domain.
+    fn costs(&mut self, steps: &[(u32, Operand)], result: Operand) -> (u32, Vec<(DomainId, u32)>) {
+        let WavePlanner {
+            plan,
+            table,
+            counted,
+            ..
+        } = self;
+        counted.resize(plan.calls.len(), u32::MAX);
+        let program = plan.programs.len() as u32;
+        let mut base = 0_u32;
+        let mut charges: Vec<(DomainId, u32)> = Vec::new();
+        let mut open: Vec<Operand> = steps.iter().map(|step| step.1).collect();
+        open.push(result);
+        while let Some(operand) = open.pop() {
+            let Operand::Call(number) = operand else {
+                // The elements of a domain are counted with the call that collects their results.
+                continue;
+            };
+            if std::mem::replace(&mut counted[number as usize], program) == program {
+                continue;
+            }
+            let call = &plan.calls[number as usize];
+            let cost = match table.kernels()[call.kernel].mapping {
+                WaveMapping::Row => ROW_COST,
+                WaveMapping::Thread => THREAD_COST,
+            };
+            let mut charge = |domain: DomainId, cost: u32| {
+                let inner = matches!(plan.domains[domain as usize], Domain::Inner(_));
+                let sum = match (
+                    inner,
+                    charges.iter().position(|(known, _)| *known == domain),
+                ) {
+                    (false, _) => &mut base,
+                    (true, Some(at)) => &mut charges[at].1,
+                    (true, None) => {
+                        charges.push((domain, 0));
+                        &mut charges.last_mut().expect("was pushed").1
+                    }
+                };
+                *sum = sum.saturating_add(cost);
+            };
+            charge(call.domain, cost);
+            open.extend(&call.args);
+            if let Some((domain, results)) = call.results {
+                charge(domain, THREAD_COST);
+                open.push(results);
+            }
+        }
+        (base, charges)
+    }
+
+    /// Sorts the calls by level and kernel.
+    pub fn finish(self) -> WavePlan {
+        let mut plan = self.plan;
+        plan.order = (0..plan.calls.len() as u32).collect();
+        plan.order.sort_by_key(|&call| {
+            let call = &plan.calls[call as usize];
+            (call.level, call.kernel)
+        });
+        plan.opening = (0..plan.domains.len() as DomainId)
+            .filter(|&domain| matches!(plan.domains[domain as usize], Domain::Inner(_)))
+            .collect();
+        // A domain comes after those around it, which have lower numbers.
+        plan.opening
+            .sort_by_key(|&domain| match &plan.domains[domain as usize] {
+                Domain::Inner(inner) => inner.level,
+                _ => 0,
+            });
+        plan
+    }
+}

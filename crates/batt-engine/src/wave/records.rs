@@ -1,0 +1,85 @@
+//! How runs ended.
+
+use super::layout::Record;
+use super::report::WaveReason;
+
+/// How a run ended on the device.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum WaveEnd {
+    /// With a value.
+    Value {
+        /// The verdict, coded as in `judge.cuh`.
+        verdict: u32,
+        /// CPython's hash of the value.
+        hash: u64,
+    },
+    /// With a fault, by its place in [`batt_dsl::Fault::ALL`], at a step.
+    Fault {
+        /// The number of the fault.
+        fault: u8,
+        /// The step.
+        step: u32,
+    },
+    /// The CPU must run it.
+    Left(WaveReason),
+}
+
+/// Records of the programs of a batch on some of its samples: for each planned program, one a sample.
+#[derive(Clone, Debug)]
+pub(super) struct Segment {
+    pub batch: usize,
+    /// The first sample of the batch, and how many there are.
+    pub first: usize,
+    pub count: usize,
+    /// The number of the first record.
+    pub start: usize,
+}
+
+/// The ends of all runs of a call.
+#[derive(Default)]
+pub struct WaveRecords {
+    pub(super) records: Vec<Record>,
+    /// The segments of each batch.
+    pub(super) segments: Vec<Vec<Segment>>,
+    /// For each batch, the place of each program among those that were planned.
+    pub(super) places: Vec<Vec<Option<u32>>>,
+}
+
+impl WaveRecords {
+    /// Returns how a program of a batch ended on one of its samples.
+    pub fn end(&self, batch: usize, program: usize, sample: usize) -> WaveEnd {
+        let place = self
+            .places
+            .get(batch)
+            .and_then(|places| *places.get(program)?);
+        let Some(place) = place else {
+            return WaveEnd::Left(WaveReason::Missing);
+        };
+        let segments = self.segments.get(batch).map_or(&[][..], |all| all);
+        let holds = |s: &&Segment| (s.first..s.first + s.count).contains(&sample);
+        let record = segments.iter().find(holds).and_then(|segment| {
+            let at = segment.start + place as usize * segment.count + (sample - segment.first);
+            self.records.get(at)
+        });
+        record.map_or(WaveEnd::Left(WaveReason::Device), Record::end)
+    }
+}
+
+impl Record {
+    fn end(&self) -> WaveEnd {
+        match self.end {
+            0 => WaveEnd::Value {
+                verdict: self.detail,
+                hash: self.hash,
+            },
+            1 => WaveEnd::Fault {
+                fault: self.which,
+                step: self.detail,
+            },
+            _ => {
+                let known = WaveReason::ALL.get(usize::from(self.which)).copied();
+                WaveEnd::Left(known.unwrap_or(WaveReason::Device))
+            }
+        }
+    }
+}
