@@ -366,10 +366,10 @@ impl Chunk<'_> {
             live.counts = counts;
             fill.push(node);
         }
-        self.launch(special("fill"), &fill, room)
+        self.launch(special("spread"), &fill, room)
     }
 
-    /// Sets the containers of a node of `count` or `fill`.
+    /// Sets the containers of a node of `count` or `spread`.
     fn containers(&self, inner: &Inner, room: &Room, node: &mut Node) {
         let first = self.arg(inner.containers[0], inner.parent, room);
         node.args[0] = first;

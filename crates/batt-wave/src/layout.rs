@@ -122,7 +122,7 @@ pub struct Charge {
     pub each: u32,
 }
 
-/// What `fill` writes for the items of an outer domain: `Ancestor` in `closures.cuh`.
+/// What `spread` writes for the items of an outer domain: `Ancestor` in `closures.cuh`.
 #[repr(C)]
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Ancestor {

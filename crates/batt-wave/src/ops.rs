@@ -16,7 +16,7 @@ const TABLES: [&str; 5] = [
 /// The kernels that are no ops, in the order of `KERNELS` in `kernels.cuh`.
 const SPECIAL: [(&str, Mapping); 10] = [
     ("count", Mapping::Thread),
-    ("fill", Mapping::Row),
+    ("spread", Mapping::Row),
     ("collect_each", Mapping::Row),
     ("collect_filter", Mapping::Row),
     ("collect_first", Mapping::Row),

@@ -1,7 +1,7 @@
 // Closures: elements become items of an inner domain, the waves of the body run over them, and the
 // results are collected.
 
-/// How an inner domain comes about: `extra` of the nodes of `count` and `fill`.
+/// How an inner domain comes about: `extra` of the nodes of `count` and `spread`.
 enum Spread : u32 {
   EACH,    // an item for each element
   ZIP,     // an item for each pair of elements at the same place
@@ -109,7 +109,7 @@ KERNEL(wave_count) {
 /// args[2].map: the number of elements of each sample; args[2].unused: how many ancestors there are;
 /// args[3].values: the ancestors; args[3].map: for each item, its sample; out, payload: the elements
 /// of both containers.
-KERNEL(wave_fill) {
+KERNEL(wave_spread) {
   each_row_item(w, [&](const Node &node, u32 item) {
     Ctx c = context(w, node, item, 0);
     V x = arg_of(node.args[0], item), y = arg_of(node.args[1], item);
