@@ -1,6 +1,6 @@
 // Grids: mirroring, scaling, cutting, joining and drawing.
 
-// ---- Helpers --------------------------------------------------------------------------------------------
+// ---- Helpers ------------------------------------------------------------------------------------
 
 // Of closures.cuh.
 INLINE bool is_container(const V &v);
@@ -26,6 +26,9 @@ INLINE V no_dims(const V &v) {
 INLINE V no_slices(const V &v) { return is_any_set(v) ? fault(TYPE_) : no_grid(v); }
 
 INLINE V empty_tuple() { return make(TUPLE, 0, 0, 0, 0, 0); }
+INLINE bool is_empty_container(const V &v) {
+  return is_patch(v) ? size_of_patch(v) == 0 : (v.kind == TUPLE || v.kind == SET) && v.len == 0;
+}
 /// A tuple of n empty tuples.
 INLINE V empty_rows(const Ctx &c, u32 n) {
   if (n == 0) return empty_tuple();
@@ -49,6 +52,12 @@ template <class F> INLINE bool all_of(const V &v, F f) {
 INLINE bool all_of_kind(const V &v, Kind kind) {
   return all_of(v, [&](const V &item) { return item.kind == kind; });
 }
+/// What an op gives for a container that is no patch if it looks for locations right away.
+INLINE V no_patch(const V &v) {
+  if (v.kind != TUPLE && v.kind != SET) return no_grid(v);
+  bool fails = all_of(v, [](const V &item) { return is_atom(item) || is_any_set(item); });
+  return fails ? fault(TYPE_) : stopped(ODD);
+}
 /// May a cell of a grid have this value?
 INLINE bool is_color(const V &v) { return v.kind == INT && v.bits < 16; }
 /// The cells that are equal to a value.
@@ -68,7 +77,48 @@ INLINE V stored(u32 *to, const Grid &g) {
   return make(GRID, (u8)g.height, (u8)g.width, 0, 0, (u64)to);
 }
 
-// ---- Mirrors and rotations --------------------------------------------------------------------------------
+// ---- Ragged grids -------------------------------------------------------------------------------
+
+/// The rows of a grid that may be ragged: `vconcat` makes such.
+struct Lines {
+  Grid grid;
+  Rows widths;
+};
+INLINE Lines lines_of(const V &v) {
+  Lines r;
+  r.grid = grid_of(v);
+  u32 width = v.b;
+  r.widths = v.kind == RAGGED ? load_rows((const u32 *)v.bits + 128, v.a)
+                              : rows([&](u32 l) { return l < v.a ? width : 0; });
+  return r;
+}
+INLINE V value_of_lines(const Ctx &c, const Lines &r) {
+  u32 height = r.grid.height, width = row_at(r.widths, 0);
+  bool even = !rows_of(rows([&](u32 l) { return (u32)(l < height && r.widths[l] != width); }));
+  if (even) {
+    Grid g = r.grid;
+    g.width = width;
+    return value_of(c, g);
+  }
+  u32 *to = (u32 *)room_for(c, RAGGED_BYTES);
+  if (!to) return stopped(MEMORY);
+  for (u32 k = 0; k < 4; k++) store_rows(to + 32 * k, r.grid.plane[k], height);
+  store_rows(to + 128, r.widths, height);
+  return make(RAGGED, (u8)height, 0, 0, 0, (u64)to);
+}
+INLINE bool has_lines(const V &v) { return v.kind == GRID || v.kind == RAGGED; }
+/// The width of the shortest row, to which `zip` cuts all rows.
+INLINE u32 shortest(const Lines &r) {
+  return least(rows([&](u32 l) { return l < r.grid.height ? r.widths[l] : SIDE; }));
+}
+/// The first columns of all rows.
+INLINE Grid cut_to(const Lines &r, u32 width) {
+  return changed(r.grid, r.grid.height, width, [&](const Rows &x) {
+    return rows([&](u32 l) { return x[l] & low(width); });
+  });
+}
+
+// ---- Mirrors and rotations ----------------------------------------------------------------------
 
 /// How a board is turned: first upside down, then left to right, then rows become columns.
 struct Turn {
@@ -79,10 +129,37 @@ INLINE Rows turned(Rows x, u32 height, u32 width, Turn turn) {
   if (turn.upside_down) x = upside_down(x, height);
   return turn.transposed ? transposed(x) : x;
 }
+/// The same for a grid whose rows are cut to the shortest when they become columns.
+INLINE V turned_lines(const Ctx &c, const V &v, Turn turn) {
+  Lines r = lines_of(v);
+  u32 height = v.a;
+  if (turn.transposed) {
+    u32 width = shortest(r);
+    // `cmirror` turns the rows before they are cut.
+    bool cut_left = turn.upside_down && turn.left_to_right;
+    for (u32 k = 0; k < 4 && cut_left; k++)
+      r.grid.plane[k] = rows([&](u32 l) {
+        return l < height ? r.grid.plane[k][l] >> (r.widths[l] - width) : 0;
+      });
+    return value_of(c, changed(cut_to(r, width), width, height, [&](const Rows &x) {
+      return turned(x, height, width, turn);
+    }));
+  }
+  for (u32 k = 0; k < 4; k++) {
+    Rows x = r.grid.plane[k];
+    if (turn.left_to_right) x = rows([&](u32 l) { return l < height ? reversed(x[l], r.widths[l]) : 0; });
+    r.grid.plane[k] = turn.upside_down ? upside_down(x, height) : x;
+  }
+  if (turn.upside_down) r.widths = upside_down(r.widths, height);
+  return value_of_lines(c, r);
+}
 INLINE V turned_grid(const Ctx &c, const V &v, Turn turn) {
+  if (v.kind == RAGGED) return turned_lines(c, v, turn);
   Grid g = grid_of(v);
   u32 height = turn.transposed ? g.width : g.height, width = turn.transposed ? g.height : g.width;
-  return value_of(c, changed(g, height, width, [&](const Rows &x) { return turned(x, g.height, g.width, turn); }));
+  return value_of(c, changed(g, height, width, [&](const Rows &x) {
+    return turned(x, g.height, g.width, turn);
+  }));
 }
 /// The patch with changed boards, whose bounds have the same upper left corner.
 template <class F> INLINE V changed_patch(const Ctx &c, const V &v, u32 height, u32 width, u32 size, F f) {
@@ -112,7 +189,7 @@ INLINE V reversed_tuple(const Ctx &c, const V &v) {
   return tuple_value(c, to, v.len);
 }
 INLINE V mirrored(const Ctx &c, const V &v, Turn turn, FaultCode if_empty) {
-  if (v.kind == GRID) return turned_grid(c, v, turn);
+  if (has_lines(v)) return turned_grid(c, v, turn);
   if (is_patch(v)) {
     if (size_of_patch(v) == 0) return fault(if_empty);
     if (turn.transposed && !may_grow(v)) return stopped(SIZE);
@@ -121,8 +198,9 @@ INLINE V mirrored(const Ctx &c, const V &v, Turn turn, FaultCode if_empty) {
                          [&](const Rows &x) { return turned(x, v.a, v.b, turn); });
   }
   if (v.kind == TUPLE && v.len == 0) return v;
-  if (turn.upside_down && !turn.left_to_right && !is_atom(v)) return reversed_tuple(c, v);
-  return no_grid(v);
+  if (v.kind == SET) return no_patch(v);
+  bool reverses = turn.upside_down && !turn.left_to_right;
+  return reverses && !is_atom(v) ? reversed_tuple(c, v) : no_grid(v);
 }
 
 ROW_OP(hmirror)(const Ctx &c, V piece) { return mirrored(c, piece, {true, false, false}, INDEX_); }
@@ -131,14 +209,14 @@ ROW_OP(dmirror)(const Ctx &c, V piece) { return mirrored(c, piece, {false, false
 ROW_OP(cmirror)(const Ctx &c, V piece) { return mirrored(c, piece, {true, true, true}, INDEX_); }
 
 INLINE V rotated(const Ctx &c, const V &v, Turn turn) {
-  if (v.kind == GRID) return turned_grid(c, v, turn);
+  if (has_lines(v)) return turned_grid(c, v, turn);
   return v.kind == TUPLE && v.len == 0 ? v : no_slices(v);
 }
 ROW_OP(rot90)(const Ctx &c, V grid) { return rotated(c, grid, {true, false, true}); }
 ROW_OP(rot180)(const Ctx &c, V grid) { return rotated(c, grid, {true, true, false}); }
 ROW_OP(rot270)(const Ctx &c, V grid) { return rotated(c, grid, {false, true, true}); }
 
-// ---- Scaling ----------------------------------------------------------------------------------------------
+// ---- Scaling ------------------------------------------------------------------------------------
 
 /// Every row and every column several times. The result fits a board.
 INLINE Rows scaled(const Rows &x, u32 width, u32 down, u32 across) {
@@ -164,17 +242,20 @@ INLINE V scaled_grid(const Ctx &c, const V &grid, i64 down, i64 across) {
 }
 
 ROW_OP(hupscale)(const Ctx &c, V grid, V factor) {
+  if (is_empty_container(grid)) return empty_tuple();
   if (grid.kind != GRID) return no_grid(grid);
   return is_int(factor) ? scaled_grid(c, grid, 1, int_of(factor)) : fault(TYPE_);
 }
 ROW_OP(vupscale)(const Ctx &c, V grid, V factor) {
+  if (is_empty_container(grid)) return empty_tuple();
   if (is_atom(grid)) return fault(TYPE_);
   if (grid.kind != GRID) return stopped(ODD);
   return is_int(factor) ? scaled_grid(c, grid, int_of(factor), 1) : fault(TYPE_);
 }
 ROW_OP(upscale)(const Ctx &c, V element, V factor) {
-  if (is_patch(element) && size_of_patch(element) == 0) return element;
+  if (is_empty_container(element)) return element;
   if (element.kind == INDICES) return fault(TYPE_);
+  if (element.kind == SET) return no_patch(element);
   if (element.kind != GRID && element.kind != OBJECT) return no_grid(element);
   if (!is_int(factor)) return fault(TYPE_);
   i64 times = int_of(factor);
@@ -205,7 +286,7 @@ ROW_OP(downscale)(const Ctx &c, V grid, V factor) {
   }));
 }
 
-// ---- Cutting ----------------------------------------------------------------------------------------------
+// ---- Cutting ------------------------------------------------------------------------------------
 
 /// Part of a sequence: `size` elements from `start`.
 struct Span {
@@ -238,9 +319,13 @@ INLINE V cropped(const Ctx &c, const V &grid, i64 top, i64 left, i64 height, i64
   return part_of(c, grid, slice(grid.a, top, top + height), slice(grid.b, left, left + width));
 }
 
+/// What an op gives for a value that is no pair if it indexes it and takes the first element for a number.
+INLINE V no_extent(const V &v) {
+  return is_atom(v) || is_any_set(v) || v.kind == GRID ? fault(TYPE_) : stopped(ODD);
+}
 ROW_OP(crop)(const Ctx &c, V grid, V start, V dims) {
   if (start.kind != PAIR) return is_atom(start) || is_any_set(start) ? fault(TYPE_) : stopped(ODD);
-  if (dims.kind != PAIR) return is_atom(dims) || is_any_set(dims) || dims.kind == GRID ? fault(TYPE_) : stopped(ODD);
+  if (dims.kind != PAIR) return no_extent(dims);
   return cropped(c, grid, row_of(start.len), column_of(start.len), row_of(dims.len), column_of(dims.len));
 }
 /// The lowest colour of a column.
@@ -248,6 +333,18 @@ INLINE u32 lowest_color(const Grid &g, u32 column) {
   u32 color = 0;
   while (!(columns_of(of_color(g, color)) >> column & 1)) color++;
   return color;
+}
+/// The least row or column of the locations in a set, each multiplied by 1 or -1.
+INLINE i32 least_place(const V &set, bool column, i32 sign) {
+  const V *items = (const V *)set.bits;
+  return (i32)least(rows([&](u32 l) {
+    u32 own = 0xffffffffu;
+    for (u32 k = l; k < set.len; k += 32) {
+      u32 at = items[k].len;
+      own = min_of(own, (u32)(sign * (column ? column_of(at) : row_of(at)) + 65536));
+    }
+    return own;
+  })) - 65536;
 }
 ROW_OP(subgrid)(const Ctx &c, V patch, V grid) {
   if (is_patch(patch)) {
@@ -263,23 +360,15 @@ ROW_OP(subgrid)(const Ctx &c, V patch, V grid) {
   if (patch.kind != SET) return no_grid(patch);
   // A set of more than a board.
   bool cells = all_of_kind(patch, CELL);
-  if (!cells && !all_of_kind(patch, PAIR)) return stopped(ODD);
-  const V *items = (const V *)patch.bits;
-  auto best = [&](auto key) {
-    return (i32)least(rows([&](u32 l) {
-      u32 own = 0xffffffffu;
-      for (u32 k = l; k < patch.len; k += 32) own = min_of(own, (u32)(key(items[k].len) + 65536));
-      return own;
-    })) - 65536;
-  };
-  i32 top = best([](u32 at) { return row_of(at); }), left = best([](u32 at) { return column_of(at); });
-  i32 bottom = -best([](u32 at) { return -row_of(at); }), right = -best([](u32 at) { return -column_of(at); });
+  if (!cells && !all_of_kind(patch, PAIR)) return no_patch(patch);
+  i32 top = least_place(patch, false, 1), bottom = -least_place(patch, false, -1);
+  i32 left = least_place(patch, true, 1), right = -least_place(patch, true, -1);
   return cropped(c, grid, top, left, bottom - top + 1, right - left + 1);
 }
 
 ROW_OP(trim)(const Ctx &c, V grid) {
   if (grid.kind == GRID) return part_of(c, grid, slice(grid.a, 1, -1), slice(grid.b, 1, -1));
-  bool small = grid.kind == PAIR || (grid.kind == CELL && !has_triples(c)) || (grid.kind == TUPLE && grid.len <= 2);
+  bool small = grid.kind == PAIR || (grid.kind == TUPLE && grid.len <= 2);
   return small ? empty_tuple() : no_slices(grid);
 }
 INLINE V half_of_rows(const Ctx &c, const V &v, bool second) {
@@ -287,16 +376,28 @@ INLINE V half_of_rows(const Ctx &c, const V &v, bool second) {
   Span half = {second ? n - n / 2 : 0, n / 2};
   Span all = {0, v.b};
   if (v.kind == GRID) return part_of(c, v, half, all);
-  if (v.kind == TUPLE) return half.size ? tuple_value(c, (const V *)v.bits + half.start, half.size) : empty_tuple();
+  if (v.kind == RAGGED) {
+    Lines r = lines_of(v);
+    if (half.size == 0) return empty_tuple();
+    i32 up = -(i32)half.start;
+    r.grid.height = half.size;
+    for (u32 k = 0; k < 4; k++) r.grid.plane[k] = moved(r.grid.plane[k], up, 0);
+    r.widths = moved(r.widths, up, 0);
+    return value_of_lines(c, r);
+  }
+  if (v.kind == TUPLE && half.size) return tuple_value(c, (const V *)v.bits + half.start, half.size);
+  if (v.kind == TUPLE) return empty_tuple();
   return is_atom(v) || is_any_set(v) ? fault(TYPE_) : stopped(ODD);
 }
 INLINE V half_of_columns(const Ctx &c, const V &v, bool second) {
   if (v.kind == TUPLE && v.len == 0) return v;
-  if (v.kind != GRID) return no_slices(v);
-  Span half = {second ? v.b - v.b / 2u : 0, v.b / 2u};
+  if (!has_lines(v)) return no_slices(v);
+  Lines r = lines_of(v);
+  u32 width = v.kind == GRID ? v.b : shortest(r);
+  Span half = {second ? width - width / 2 : 0, width / 2};
   Span all = {0, v.a};
   // Rotating a grid without columns leaves no rows.
-  return half.size ? part_of(c, v, all, half) : empty_tuple();
+  return half.size ? value_of(c, cut(r.grid, all, half)) : empty_tuple();
 }
 ROW_OP(tophalf)(const Ctx &c, V grid) { return half_of_rows(c, grid, false); }
 ROW_OP(bottomhalf)(const Ctx &c, V grid) { return half_of_rows(c, grid, true); }
@@ -310,7 +411,8 @@ INLINE V split(const Ctx &c, const V &grid, const V &number, bool across) {
   if (n == 0) return fault(ZERO_DIVISION);
   if (n < 0) return empty_tuple();
   if (n > 2 * SIDE) return stopped(SIZE);
-  u32 count = (u32)n, total = across ? grid.b : grid.a, size = total / count, step = size + (total % count != 0);
+  u32 count = (u32)n, total = across ? grid.b : grid.a;
+  u32 size = total / count, step = size + (total % count != 0);
   V *parts = (V *)take(c, count * (sizeof(V) + GRID_BYTES));
   if (!parts) return stopped(MEMORY);
   u32 *planes = (u32 *)(parts + count);
@@ -321,11 +423,15 @@ INLINE V split(const Ctx &c, const V &grid, const V &number, bool across) {
   if (!is_value(nothing)) return nothing;
   for (u32 k = 0; k < count; k++) {
     Span own = slice(total, k * step, k * step + size);
-    put(parts + k, own.size ? stored(planes + 128 * k, across ? cut(g, other, own) : cut(g, own, other)) : nothing);
+    V part = nothing;
+    if (own.size) part = stored(planes + 128 * k, across ? cut(g, other, own) : cut(g, own, other));
+    put(parts + k, part);
   }
   return make(TUPLE, 0, 0, 0, count, (u64)parts);
 }
-ROW_OP(hsplit)(const Ctx &c, V grid, V n) { return grid.kind == GRID ? split(c, grid, n, true) : no_dims(grid); }
+ROW_OP(hsplit)(const Ctx &c, V grid, V n) {
+  return grid.kind == GRID ? split(c, grid, n, true) : no_dims(grid);
+}
 ROW_OP(vsplit)(const Ctx &c, V grid, V n) {
   if (grid.kind == GRID) return split(c, grid, n, false);
   // Python divides the height before it reads the width.
@@ -363,7 +469,9 @@ ROW_OP(compress)(const Ctx &c, V grid) {
     for (u32 k = 0; k < l; k++) left &= left - 1;
     return lowest(left) & 31;
   });
-  return value_of(c, changed(g, height, width, [&](const Rows &x) { return squeezed(x, from, kept_columns); }));
+  return value_of(c, changed(g, height, width, [&](const Rows &x) {
+    return squeezed(x, from, kept_columns);
+  }));
 }
 
 /// The cell at a location, or None.
@@ -378,47 +486,23 @@ THREAD_OP(index)(const Ctx &, V grid, V at) {
   return integer(color);
 }
 
-// ---- Joining ----------------------------------------------------------------------------------------------
+// ---- Joining ------------------------------------------------------------------------------------
 
 ROW_OP(hconcat)(const Ctx &c, V a, V b) {
   if (is_atom(a) || is_atom(b)) return fault(TYPE_);
-  if (a.kind != GRID || b.kind != GRID) return stopped(ODD);
-  if (a.b + b.b > SIDE) return stopped(SIZE);
+  if (is_empty_container(a) || is_empty_container(b)) return empty_tuple();
+  if (!has_lines(a) || !has_lines(b)) return stopped(ODD);
   // `zip` ends with the lower grid.
-  u32 height = min_of(a.a, b.a), left = a.b;
-  Grid x = grid_of(a), y = grid_of(b), r;
-  r.height = height;
-  r.width = x.width + y.width;
+  u32 height = min_of(a.a, b.a);
+  Lines x = lines_of(a), y = lines_of(b), r;
+  r.grid.height = height;
+  r.widths = rows([&](u32 l) { return l < height ? x.widths[l] + y.widths[l] : 0; });
+  if (rows_of(rows([&](u32 l) { return (u32)(r.widths[l] > SIDE); }))) return stopped(SIZE);
   for (u32 k = 0; k < 4; k++)
-    r.plane[k] = rows([&](u32 l) { return l < height ? x.plane[k][l] | shift_up(y.plane[k][l], (i32)left) : 0; });
-  return value_of(c, r);
-}
-
-/// The rows of a grid that may be ragged.
-struct Lines {
-  Grid grid;
-  Rows widths;
-};
-INLINE Lines lines_of(const V &v) {
-  Lines r;
-  r.grid = grid_of(v);
-  u32 width = v.b;
-  r.widths = v.kind == RAGGED ? load_rows((const u32 *)v.bits + 128, v.a) : rows([&](u32 l) { return l < v.a ? width : 0; });
-  return r;
-}
-INLINE V value_of_lines(const Ctx &c, const Lines &r) {
-  u32 height = r.grid.height, width = row_at(r.widths, 0);
-  bool even = !rows_of(rows([&](u32 l) { return (u32)(l < height && r.widths[l] != width); }));
-  if (even) {
-    Grid g = r.grid;
-    g.width = width;
-    return value_of(c, g);
-  }
-  u32 *to = (u32 *)room_for(c, RAGGED_BYTES);
-  if (!to) return stopped(MEMORY);
-  for (u32 k = 0; k < 4; k++) store_rows(to + 32 * k, r.grid.plane[k], height);
-  store_rows(to + 128, r.widths, height);
-  return make(RAGGED, (u8)height, 0, 0, 0, (u64)to);
+    r.grid.plane[k] = rows([&](u32 l) {
+      return l < height ? x.grid.plane[k][l] | shift_up(y.grid.plane[k][l], (i32)x.widths[l]) : 0;
+    });
+  return value_of_lines(c, r);
 }
 
 ROW_OP(vconcat)(const Ctx &c, V a, V b) {
@@ -429,8 +513,7 @@ ROW_OP(vconcat)(const Ctx &c, V a, V b) {
   if (!is_any_tuple(a) || !is_any_tuple(b)) return fault(TYPE_);
   if (a.kind == TUPLE && a.len == 0) return b;
   if (b.kind == TUPLE && b.len == 0) return a;
-  bool lines = (a.kind == GRID || a.kind == RAGGED) && (b.kind == GRID || b.kind == RAGGED);
-  if (!lines) {
+  if (!has_lines(a) || !has_lines(b)) {
     if (!is_container(a) || !is_container(b)) return stopped(ODD);
     u32 n = length_of(a), m = length_of(b);
     V *to = (V *)take(c, (u64)(n + m) * sizeof(V));
@@ -446,7 +529,7 @@ ROW_OP(vconcat)(const Ctx &c, V a, V b) {
   return value_of_lines(c, r);
 }
 
-// ---- Colours of cells ---------------------------------------------------------------------------------------
+// ---- Colours of cells ---------------------------------------------------------------------------
 
 ROW_OP(cellwise)(const Ctx &c, V a, V b, V fallback) {
   if (a.kind != GRID) return no_dims(a);
@@ -458,13 +541,13 @@ ROW_OP(cellwise)(const Ctx &c, V a, V b, V fallback) {
   return with_value(c, a, g, differs & area_of(g), fallback);
 }
 ROW_OP(replace)(const Ctx &c, V grid, V replacee, V replacer) {
-  if (grid.kind == TUPLE && grid.len == 0) return grid;
+  if (is_empty_container(grid)) return empty_tuple();
   if (grid.kind != GRID) return no_grid(grid);
   Grid g = grid_of(grid);
   return with_value(c, grid, g, equal_to(g, replacee), replacer);
 }
 ROW_OP(switch)(const Ctx &c, V grid, V a, V b) {
-  if (grid.kind == TUPLE && grid.len == 0) return grid;
+  if (is_empty_container(grid)) return empty_tuple();
   if (grid.kind != GRID) return no_grid(grid);
   Grid g = grid_of(grid);
   Rows to_a = equal_to(g, b), to_b = without(equal_to(g, a), to_a);
@@ -475,7 +558,7 @@ ROW_OP(switch)(const Ctx &c, V grid, V a, V b) {
   return any_a || any_b ? value_of(c, g) : grid;
 }
 ROW_OP(canvas)(const Ctx &c, V value, V dims) {
-  if (dims.kind != PAIR) return is_atom(dims) || is_any_set(dims) || dims.kind == GRID ? fault(TYPE_) : stopped(ODD);
+  if (dims.kind != PAIR) return no_extent(dims);
   i32 height = row_of(dims.len), width = column_of(dims.len);
   if (height <= 0) return empty_tuple();
   if (width <= 0) return height <= 1024 ? empty_rows(c, (u32)height) : stopped(SIZE);
@@ -489,7 +572,7 @@ ROW_OP(canvas)(const Ctx &c, V value, V dims) {
   return value_of(c, g);
 }
 
-// ---- Drawing ------------------------------------------------------------------------------------------------
+// ---- Drawing ------------------------------------------------------------------------------------
 
 /// Finds the locations of a patch that lie in the grid. Returns None, or the failure of `toindices`.
 INLINE V locations_in(const Ctx &c, const V &patch, const Grid &g, Rows *where) {
@@ -511,10 +594,7 @@ INLINE V locations_in(const Ctx &c, const V &patch, const Grid &g, Rows *where) 
     sync();
     items = pairs;
   } else if (patch.kind == TUPLE || patch.kind == SET) {
-    if (!all_of_kind(patch, PAIR) && !all_of_kind(patch, CELL)) {
-      bool fails = all_of(patch, [](const V &item) { return is_atom(item) || is_any_set(item); });
-      return fails ? fault(TYPE_) : stopped(ODD);
-    }
+    if (!all_of_kind(patch, PAIR) && !all_of_kind(patch, CELL)) return no_patch(patch);
   } else {
     return no_grid(patch);
   }
@@ -584,8 +664,8 @@ INLINE void draw_object(Grid &g, const V &v, i32 down, i32 right, const Rows &op
 }
 /// No colour: drawing does not look at what is below.
 const u32 ANYTHING = 16;
-/// Draws cells one after the other, moved, on the grid and stores it at `to`. With a colour `under`, only where it
-/// shows. Returns whether their sequence matters.
+/// Draws cells one after the other, moved, on the grid and stores it at `to`. With a colour `under`,
+/// only where it shows. Returns whether their sequence matters.
 INLINE bool draw_cells(const Grid &g, u32 *to, const V &list, i32 down, i32 right, u32 under) {
   const V *cells = (const V *)list.bits;
   Rows open = under == ANYTHING ? area_of(g) : of_color(g, under);
@@ -649,8 +729,7 @@ ROW_OP(move)(const Ctx &c, V grid, V obj, V offset) {
   if (failed.kind != NONE) return failed;
   if (!has_cells(obj)) {
     // Only an empty patch is not shifted.
-    bool empty = length_of(obj) == 0;
-    if (empty) return grid;
+    if (is_empty_container(obj)) return grid;
     return offset.kind == PAIR ? no_cells(obj) : stopped(ODD);
   }
   if (offset.kind != PAIR) return is_atom(offset) ? fault(TYPE_) : stopped(ODD);
