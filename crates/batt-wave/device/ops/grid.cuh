@@ -58,6 +58,18 @@ INLINE V no_patch(const V &v) {
   bool fails = all_of(v, [](const V &item) { return is_atom(item) || is_any_set(item); });
   return fails ? fault(TYPE_) : stopped(ODD);
 }
+/// What an op gives for a value that is no pair if it unpacks it, and takes both elements for numbers.
+INLINE V no_pair(const V &v) {
+  if (is_atom(v)) return fault(TYPE_);
+  if (v.kind == PAIR || v.kind == CELL) return stopped(ODD);
+  if (length_of(v) != 2) return fault(VALUE_);
+  return v.kind == GRID || is_patch(v) ? fault(TYPE_) : stopped(ODD);
+}
+/// Is a value a tuple of empty tuples?
+INLINE bool has_empty_rows(const V &v) {
+  if (v.kind != TUPLE || v.len == 0) return false;
+  return all_of(v, [](const V &row) { return row.kind == TUPLE && row.len == 0; });
+}
 /// May a cell of a grid have this value?
 INLINE bool is_color(const V &v) { return v.kind == INT && v.bits < 16; }
 /// The cells that are equal to a value.
@@ -198,6 +210,7 @@ INLINE V mirrored(const Ctx &c, const V &v, Turn turn, FaultCode if_empty) {
                          [&](const Rows &x) { return turned(x, v.a, v.b, turn); });
   }
   if (v.kind == TUPLE && v.len == 0) return v;
+  if (has_empty_rows(v)) return turn.transposed ? empty_tuple() : v;
   if (v.kind == SET) return no_patch(v);
   bool reverses = turn.upside_down && !turn.left_to_right;
   return reverses && !is_atom(v) ? reversed_tuple(c, v) : no_grid(v);
@@ -210,7 +223,9 @@ ROW_OP(cmirror)(const Ctx &c, V piece) { return mirrored(c, piece, {true, true, 
 
 INLINE V rotated(const Ctx &c, const V &v, Turn turn) {
   if (has_lines(v)) return turned_grid(c, v, turn);
-  return v.kind == TUPLE && v.len == 0 ? v : no_slices(v);
+  if (v.kind == TUPLE && v.len == 0) return v;
+  if (has_empty_rows(v)) return turn.transposed ? empty_tuple() : v;
+  return no_slices(v);
 }
 ROW_OP(rot90)(const Ctx &c, V grid) { return rotated(c, grid, {true, false, true}); }
 ROW_OP(rot180)(const Ctx &c, V grid) { return rotated(c, grid, {true, true, false}); }
@@ -243,6 +258,7 @@ INLINE V scaled_grid(const Ctx &c, const V &grid, i64 down, i64 across) {
 
 ROW_OP(hupscale)(const Ctx &c, V grid, V factor) {
   if (is_empty_container(grid)) return empty_tuple();
+  if (has_empty_rows(grid)) return grid;
   if (grid.kind != GRID) return no_grid(grid);
   return is_int(factor) ? scaled_grid(c, grid, 1, int_of(factor)) : fault(TYPE_);
 }
@@ -315,6 +331,7 @@ INLINE V part_of(const Ctx &c, const V &grid, Span down, Span across) {
   return value_of(c, cut(grid_of(grid), down, across));
 }
 INLINE V cropped(const Ctx &c, const V &grid, i64 top, i64 left, i64 height, i64 width) {
+  if (grid.kind == TUPLE && grid.len == 0) return grid;
   if (grid.kind != GRID) return is_atom(grid) || is_any_set(grid) ? fault(TYPE_) : stopped(ODD);
   return part_of(c, grid, slice(grid.a, top, top + height), slice(grid.b, left, left + width));
 }
@@ -324,6 +341,8 @@ INLINE V no_extent(const V &v) {
   return is_atom(v) || is_any_set(v) || v.kind == GRID ? fault(TYPE_) : stopped(ODD);
 }
 ROW_OP(crop)(const Ctx &c, V grid, V start, V dims) {
+  // A row and a number, or two rows, make no number.
+  if (start.kind == GRID && dims.kind != TUPLE) return fault(TYPE_);
   if (start.kind != PAIR) return is_atom(start) || is_any_set(start) ? fault(TYPE_) : stopped(ODD);
   if (dims.kind != PAIR) return no_extent(dims);
   return cropped(c, grid, row_of(start.len), column_of(start.len), row_of(dims.len), column_of(dims.len));
@@ -390,7 +409,7 @@ INLINE V half_of_rows(const Ctx &c, const V &v, bool second) {
   return is_atom(v) || is_any_set(v) ? fault(TYPE_) : stopped(ODD);
 }
 INLINE V half_of_columns(const Ctx &c, const V &v, bool second) {
-  if (v.kind == TUPLE && v.len == 0) return v;
+  if ((v.kind == TUPLE && v.len == 0) || has_empty_rows(v)) return empty_tuple();
   if (!has_lines(v)) return no_slices(v);
   Lines r = lines_of(v);
   u32 width = v.kind == GRID ? v.b : shortest(r);
@@ -449,7 +468,7 @@ INLINE Rows squeezed(const Rows &x, const Rows &from, u32 columns) {
   });
 }
 ROW_OP(compress)(const Ctx &c, V grid) {
-  if (grid.kind == TUPLE && grid.len == 0) return grid;
+  if ((grid.kind == TUPLE && grid.len == 0) || has_empty_rows(grid)) return grid;
   if (grid.kind != GRID) return no_grid(grid);
   Grid g = grid_of(grid);
   Rows area = area_of(g), mixed = no_rows(), changes = no_rows();
@@ -476,7 +495,7 @@ ROW_OP(compress)(const Ctx &c, V grid) {
 
 /// The cell at a location, or None.
 THREAD_OP(index)(const Ctx &, V grid, V at) {
-  if (at.kind != PAIR) return is_atom(at) ? fault(TYPE_) : stopped(ODD);
+  if (at.kind != PAIR) return grid.kind == GRID ? no_pair(at) : is_atom(at) ? fault(TYPE_) : stopped(ODD);
   if (grid.kind != GRID) return no_dims(grid);
   i32 i = row_of(at.len), j = column_of(at.len);
   if (i < 0 || i >= grid.a || j < 0 || j >= grid.b) return none();
@@ -491,6 +510,9 @@ THREAD_OP(index)(const Ctx &, V grid, V at) {
 ROW_OP(hconcat)(const Ctx &c, V a, V b) {
   if (is_atom(a) || is_atom(b)) return fault(TYPE_);
   if (is_empty_container(a) || is_empty_container(b)) return empty_tuple();
+  // A number and a row cannot be added.
+  bool x_is_flat = a.kind == PAIR || a.kind == CELL, y_is_flat = b.kind == PAIR || b.kind == CELL;
+  if ((x_is_flat && has_lines(b)) || (y_is_flat && has_lines(a))) return fault(TYPE_);
   if (!has_lines(a) || !has_lines(b)) return stopped(ODD);
   // `zip` ends with the lower grid.
   u32 height = min_of(a.a, b.a);
@@ -542,12 +564,14 @@ ROW_OP(cellwise)(const Ctx &c, V a, V b, V fallback) {
 }
 ROW_OP(replace)(const Ctx &c, V grid, V replacee, V replacer) {
   if (is_empty_container(grid)) return empty_tuple();
+  if (has_empty_rows(grid)) return grid;
   if (grid.kind != GRID) return no_grid(grid);
   Grid g = grid_of(grid);
   return with_value(c, grid, g, equal_to(g, replacee), replacer);
 }
 ROW_OP(switch)(const Ctx &c, V grid, V a, V b) {
   if (is_empty_container(grid)) return empty_tuple();
+  if (has_empty_rows(grid)) return grid;
   if (grid.kind != GRID) return no_grid(grid);
   Grid g = grid_of(grid);
   Rows to_a = equal_to(g, b), to_b = without(equal_to(g, a), to_a);
@@ -626,11 +650,12 @@ ROW_OP(underfill)(const Ctx &c, V grid, V value, V patch) {
   return with_value(c, grid, g, where & of_color(g, most_common(g)), value);
 }
 /// What `cover` and `move` give for a value that is no grid: they look for its colours at first.
-INLINE V no_colors(const V &v) {
-  return v.kind == TUPLE && v.len == 0 ? fault(VALUE_) : no_grid(v);
+INLINE V no_colors(const V &v, const V &patch) {
+  if (is_empty_container(v)) return fault(VALUE_);
+  return is_patch(v) && is_patch(patch) ? fault(TYPE_) : no_grid(v);
 }
 ROW_OP(cover)(const Ctx &c, V grid, V patch) {
-  if (grid.kind != GRID) return no_colors(grid);
+  if (grid.kind != GRID) return no_colors(grid, patch);
   Grid g = grid_of(grid);
   Rows where;
   V failed = locations_in(c, patch, g, &where);
@@ -722,7 +747,7 @@ ROW_OP(underpaint)(const Ctx &c, V grid, V obj) {
   return failed.kind == NONE ? grid : failed;
 }
 ROW_OP(move)(const Ctx &c, V grid, V obj, V offset) {
-  if (grid.kind != GRID) return no_colors(grid);
+  if (grid.kind != GRID) return no_colors(grid, obj);
   Grid g = grid_of(grid);
   Rows where;
   V failed = locations_in(c, obj, g, &where);
@@ -730,9 +755,9 @@ ROW_OP(move)(const Ctx &c, V grid, V obj, V offset) {
   if (!has_cells(obj)) {
     // Only an empty patch is not shifted.
     if (is_empty_container(obj)) return grid;
-    return offset.kind == PAIR ? no_cells(obj) : stopped(ODD);
+    return offset.kind == PAIR ? no_cells(obj) : no_pair(offset);
   }
-  if (offset.kind != PAIR) return is_atom(offset) ? fault(TYPE_) : stopped(ODD);
+  if (offset.kind != PAIR) return no_pair(offset);
   i32 down = row_of(offset.len), right = column_of(offset.len);
   if (!is_empty(where)) paint_rows(g, where, most_common(g));
   if (obj.kind == OBJECT) {
