@@ -24,6 +24,19 @@ INLINE u32 first_color(const Grid &g, u32 present, u32 wanted) {
   return 0;
 }
 
+/// The colour of the most cells; the first one in the iteration order of the set of colours if there are several.
+INLINE u32 most_common(const Grid &g) {
+  u32 best = 0, tied = 0, present = 0;
+  for (u32 color = 0; color < 16; color++) {
+    u32 n = count(of_color(g, color));
+    if (n == 0) continue;
+    present |= 1u << color;
+    if (n > best) best = n, tied = 0;
+    if (n == best) tied |= 1u << color;
+  }
+  return first_color(g, present, tied);
+}
+
 /// The colour that all cells of a mask have, or PLANES.
 INLINE u8 common_color(const Grid &g, const Rows &mask) {
   u32 color = 0;

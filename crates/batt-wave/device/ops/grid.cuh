@@ -1,64 +1,772 @@
-// Ops on whole grids.
+// Grids: mirroring, scaling, cutting, joining and drawing.
 
-INLINE V mirrored(const Ctx &c, const V &v, bool rows_too, bool columns_too, bool turned) {
-  if (v.kind != GRID) return stopped(ODD);
+// ---- Helpers ------------------------------------------------------------------------------------
+
+// Of closures.cuh.
+INLINE bool is_container(const V &v);
+INLINE u32 length_of(const V &v);
+INLINE bool spread_elements(const Ctx &c, const V &v, V *to);
+
+/// Can a value neither be iterated nor indexed?
+INLINE bool is_atom(const V &v) { return v.kind == NONE || is_int(v) || v.kind == OP; }
+INLINE bool is_any_set(const V &v) { return is_patch(v) || v.kind == SET; }
+INLINE bool is_any_tuple(const V &v) { return (v.kind >= PAIR && v.kind <= RAGGED) || v.kind == TUPLE; }
+/// What an op gives for a value that is no grid if it iterates rows, or slices a tuple, right away.
+INLINE V no_grid(const V &v) {
+  bool fails = is_atom(v) || v.kind == PAIR || v.kind == CELL;
+  return fails ? fault(TYPE_) : stopped(ODD);
+}
+/// The same for an op that reads the height and the width at first.
+INLINE V no_dims(const V &v) {
+  if (is_any_set(v) || (v.kind == TUPLE && v.len && is_atom(*(const V *)v.bits))) return fault(TYPE_);
+  if (v.kind == TUPLE && v.len == 0) return fault(INDEX_);
+  return no_grid(v);
+}
+/// The same for an op that slices the value, or indexes it, at first.
+INLINE V no_slices(const V &v) { return is_any_set(v) ? fault(TYPE_) : no_grid(v); }
+
+INLINE V empty_tuple() { return make(TUPLE, 0, 0, 0, 0, 0); }
+INLINE bool is_empty_container(const V &v) {
+  return is_patch(v) ? size_of_patch(v) == 0 : (v.kind == TUPLE || v.kind == SET) && v.len == 0;
+}
+/// A tuple of n empty tuples.
+INLINE V empty_rows(const Ctx &c, u32 n) {
+  if (n == 0) return empty_tuple();
+  V *to = (V *)room_for(c, n * sizeof(V));
+  if (!to) return stopped(MEMORY);
+  (void)rows([&](u32 l) {
+    for (u32 k = l; k < n; k += 32) to[k] = empty_tuple();
+    return 0u;
+  });
+  return make(TUPLE, 0, 0, 0, n, (u64)to);
+}
+/// Does a condition hold for all elements of a tuple or set?
+template <class F> INLINE bool all_of(const V &v, F f) {
+  const V *items = (const V *)v.bits;
+  return !rows_of(rows([&](u32 l) {
+    for (u32 k = l; k < v.len; k += 32)
+      if (!f(items[k])) return 1u;
+    return 0u;
+  }));
+}
+INLINE bool all_of_kind(const V &v, Kind kind) {
+  return all_of(v, [&](const V &item) { return item.kind == kind; });
+}
+/// What an op gives for a container that is no patch if it looks for locations right away.
+INLINE V no_patch(const V &v) {
+  if (v.kind != TUPLE && v.kind != SET) return no_grid(v);
+  bool fails = all_of(v, [](const V &item) { return is_atom(item) || is_any_set(item); });
+  return fails ? fault(TYPE_) : stopped(ODD);
+}
+/// What an op gives for a value that is no pair if it unpacks it, and takes both elements for numbers.
+INLINE V no_pair(const V &v) {
+  if (is_atom(v)) return fault(TYPE_);
+  if (v.kind == PAIR || v.kind == CELL) return stopped(ODD);
+  if (length_of(v) != 2) return fault(VALUE_);
+  return v.kind == GRID || is_patch(v) ? fault(TYPE_) : stopped(ODD);
+}
+/// Is a value a tuple of empty tuples?
+INLINE bool has_empty_rows(const V &v) {
+  if (v.kind != TUPLE || v.len == 0) return false;
+  return all_of(v, [](const V &row) { return row.kind == TUPLE && row.len == 0; });
+}
+/// May a cell of a grid have this value?
+INLINE bool is_color(const V &v) { return v.kind == INT && v.bits < 16; }
+/// The cells that are equal to a value.
+INLINE Rows equal_to(const Grid &g, const V &v) {
+  return is_int(v) && v.bits < 16 ? of_color(g, (u32)v.bits) : no_rows();
+}
+/// The grid with some cells of another value.
+INLINE V with_value(const Ctx &c, const V &grid, Grid g, const Rows &where, const V &value) {
+  if (is_empty(where)) return grid;
+  if (!is_color(value)) return stopped(ODD);
+  paint_rows(g, where, (u32)value.bits);
+  return value_of(c, g);
+}
+/// Stores a grid at a given place.
+INLINE V stored(u32 *to, const Grid &g) {
+  for (u32 k = 0; k < 4; k++) store_rows(to + 32 * k, g.plane[k], g.height);
+  return make(GRID, (u8)g.height, (u8)g.width, 0, 0, (u64)to);
+}
+
+// ---- Ragged grids -------------------------------------------------------------------------------
+
+/// The rows of a grid that may be ragged: `vconcat` makes such.
+struct Lines {
+  Grid grid;
+  Rows widths;
+};
+INLINE Lines lines_of(const V &v) {
+  Lines r;
+  r.grid = grid_of(v);
+  u32 width = v.b;
+  r.widths = v.kind == RAGGED ? load_rows((const u32 *)v.bits + 128, v.a)
+                              : rows([&](u32 l) { return l < v.a ? width : 0; });
+  return r;
+}
+INLINE V value_of_lines(const Ctx &c, const Lines &r) {
+  u32 height = r.grid.height, width = row_at(r.widths, 0);
+  bool even = !rows_of(rows([&](u32 l) { return (u32)(l < height && r.widths[l] != width); }));
+  if (even) {
+    Grid g = r.grid;
+    g.width = width;
+    return value_of(c, g);
+  }
+  u32 *to = (u32 *)room_for(c, RAGGED_BYTES);
+  if (!to) return stopped(MEMORY);
+  for (u32 k = 0; k < 4; k++) store_rows(to + 32 * k, r.grid.plane[k], height);
+  store_rows(to + 128, r.widths, height);
+  return make(RAGGED, (u8)height, 0, 0, 0, (u64)to);
+}
+INLINE bool has_lines(const V &v) { return v.kind == GRID || v.kind == RAGGED; }
+/// The width of the shortest row, to which `zip` cuts all rows.
+INLINE u32 shortest(const Lines &r) {
+  return least(rows([&](u32 l) { return l < r.grid.height ? r.widths[l] : SIDE; }));
+}
+/// The first columns of all rows.
+INLINE Grid cut_to(const Lines &r, u32 width) {
+  return changed(r.grid, r.grid.height, width, [&](const Rows &x) {
+    return rows([&](u32 l) { return x[l] & low(width); });
+  });
+}
+
+// ---- Mirrors and rotations ----------------------------------------------------------------------
+
+/// How a board is turned: first upside down, then left to right, then rows become columns.
+struct Turn {
+  bool upside_down, left_to_right, transposed;
+};
+INLINE Rows turned(Rows x, u32 height, u32 width, Turn turn) {
+  if (turn.left_to_right) x = left_to_right(x, width);
+  if (turn.upside_down) x = upside_down(x, height);
+  return turn.transposed ? transposed(x) : x;
+}
+/// The same for a grid whose rows are cut to the shortest when they become columns.
+INLINE V turned_lines(const Ctx &c, const V &v, Turn turn) {
+  Lines r = lines_of(v);
+  u32 height = v.a;
+  if (turn.transposed) {
+    u32 width = shortest(r);
+    // `cmirror` turns the rows before they are cut.
+    bool cut_left = turn.upside_down && turn.left_to_right;
+    for (u32 k = 0; k < 4 && cut_left; k++)
+      r.grid.plane[k] = rows([&](u32 l) {
+        return l < height ? r.grid.plane[k][l] >> (r.widths[l] - width) : 0;
+      });
+    return value_of(c, changed(cut_to(r, width), width, height, [&](const Rows &x) {
+      return turned(x, height, width, turn);
+    }));
+  }
+  for (u32 k = 0; k < 4; k++) {
+    Rows x = r.grid.plane[k];
+    if (turn.left_to_right) x = rows([&](u32 l) { return l < height ? reversed(x[l], r.widths[l]) : 0; });
+    r.grid.plane[k] = turn.upside_down ? upside_down(x, height) : x;
+  }
+  if (turn.upside_down) r.widths = upside_down(r.widths, height);
+  return value_of_lines(c, r);
+}
+INLINE V turned_grid(const Ctx &c, const V &v, Turn turn) {
+  if (v.kind == RAGGED) return turned_lines(c, v, turn);
   Grid g = grid_of(v);
-  u32 height = turned ? g.width : g.height, width = turned ? g.height : g.width;
-  return value_of(c, changed(g, height, width, [&](Rows x) {
-    if (columns_too) x = left_to_right(x, g.width);
-    if (rows_too) x = upside_down(x, g.height);
-    return turned ? transposed(x) : x;
+  u32 height = turn.transposed ? g.width : g.height, width = turn.transposed ? g.height : g.width;
+  return value_of(c, changed(g, height, width, [&](const Rows &x) {
+    return turned(x, g.height, g.width, turn);
+  }));
+}
+/// The patch with changed boards, whose bounds have the same upper left corner.
+template <class F> INLINE V changed_patch(const Ctx &c, const V &v, u32 height, u32 width, u32 size, F f) {
+  u32 boards = v.kind == OBJECT && v.c == PLANES ? 5 : 1;
+  u32 *to = (u32 *)room_for(c, boards * height * 4);
+  if (!to) return stopped(MEMORY);
+  for (u32 k = 0; k < boards; k++)
+    store_rows(to + k * height, f(load_rows(payload_of(v) + k * v.a, v.a)), height);
+  return make((Kind)v.kind, (u8)height, (u8)width, v.c, v.len, (u64)to | (u64)size << 48);
+}
+/// Do the locations of a patch stay within 16 bits if its bounds grow?
+INLINE bool may_grow(const V &patch) {
+  return row_of(patch.len) < 32767 - (i32)SIDE && column_of(patch.len) < 32767 - (i32)SIDE;
+}
+/// The tuple with its elements the other way round.
+INLINE V reversed_tuple(const Ctx &c, const V &v) {
+  if (v.kind == PAIR) return pair(column_of(v.len), row_of(v.len));
+  if (v.kind != TUPLE) return stopped(ODD);
+  const V *from = (const V *)v.bits;
+  V *to = (V *)take(c, (u64)v.len * sizeof(V));
+  if (!to) return stopped(MEMORY);
+  (void)rows([&](u32 l) {
+    for (u32 k = l; k < v.len; k += 32) to[k] = from[v.len - 1 - k];
+    return 0u;
+  });
+  sync();
+  return tuple_value(c, to, v.len);
+}
+INLINE V mirrored(const Ctx &c, const V &v, Turn turn, FaultCode if_empty) {
+  if (has_lines(v)) return turned_grid(c, v, turn);
+  if (is_patch(v)) {
+    if (size_of_patch(v) == 0) return fault(if_empty);
+    if (turn.transposed && !may_grow(v)) return stopped(SIZE);
+    u32 height = turn.transposed ? v.b : v.a, width = turn.transposed ? v.a : v.b;
+    return changed_patch(c, v, height, width, size_of_patch(v),
+                         [&](const Rows &x) { return turned(x, v.a, v.b, turn); });
+  }
+  if (v.kind == TUPLE && v.len == 0) return v;
+  if (has_empty_rows(v)) return turn.transposed ? empty_tuple() : v;
+  if (v.kind == SET) return no_patch(v);
+  bool reverses = turn.upside_down && !turn.left_to_right;
+  return reverses && !is_atom(v) ? reversed_tuple(c, v) : no_grid(v);
+}
+
+ROW_OP(hmirror)(const Ctx &c, V piece) { return mirrored(c, piece, {true, false, false}, INDEX_); }
+ROW_OP(vmirror)(const Ctx &c, V piece) { return mirrored(c, piece, {false, true, false}, INDEX_); }
+ROW_OP(dmirror)(const Ctx &c, V piece) { return mirrored(c, piece, {false, false, true}, VALUE_); }
+ROW_OP(cmirror)(const Ctx &c, V piece) { return mirrored(c, piece, {true, true, true}, INDEX_); }
+
+INLINE V rotated(const Ctx &c, const V &v, Turn turn) {
+  if (has_lines(v)) return turned_grid(c, v, turn);
+  if (v.kind == TUPLE && v.len == 0) return v;
+  if (has_empty_rows(v)) return turn.transposed ? empty_tuple() : v;
+  return no_slices(v);
+}
+ROW_OP(rot90)(const Ctx &c, V grid) { return rotated(c, grid, {true, false, true}); }
+ROW_OP(rot180)(const Ctx &c, V grid) { return rotated(c, grid, {true, true, false}); }
+ROW_OP(rot270)(const Ctx &c, V grid) { return rotated(c, grid, {false, true, true}); }
+
+// ---- Scaling ------------------------------------------------------------------------------------
+
+/// Every row and every column several times. The result fits a board.
+INLINE Rows scaled(const Rows &x, u32 width, u32 down, u32 across) {
+  Rows wide = across == 1 ? x : rows([&](u32 l) {
+    u32 own = 0;
+    for (u32 j = 0; j < width; j++)
+      if (x[l] >> j & 1) own |= low(across) << j * across;
+    return own;
+  });
+  return down == 1 ? wide : gather(wide, rows([&](u32 l) { return l / down; }));
+}
+INLINE V scaled_grid(const Ctx &c, const V &grid, i64 down, i64 across) {
+  if (down <= 0) return empty_tuple();
+  if (across <= 0) return down == 1 ? empty_rows(c, grid.a) : stopped(ODD);
+  if (down == 1 && across == 1) return grid;
+  if (down > SIDE || across > SIDE || grid.a * down > SIDE || grid.b * across > SIDE) return stopped(SIZE);
+  Grid g = grid_of(grid);
+  u32 height = g.height * (u32)down, width = g.width * (u32)across;
+  Rows area = rectangle(height, width);
+  return value_of(c, changed(g, height, width, [&](const Rows &x) {
+    return scaled(x, g.width, (u32)down, (u32)across) & area;
   }));
 }
 
-ROW_OP(hmirror)(const Ctx &c, V grid) { return mirrored(c, grid, true, false, false); }
-ROW_OP(vmirror)(const Ctx &c, V grid) { return mirrored(c, grid, false, true, false); }
-ROW_OP(dmirror)(const Ctx &c, V grid) { return mirrored(c, grid, false, false, true); }
-ROW_OP(cmirror)(const Ctx &c, V grid) { return mirrored(c, grid, true, true, true); }
+ROW_OP(hupscale)(const Ctx &c, V grid, V factor) {
+  if (is_empty_container(grid)) return empty_tuple();
+  if (has_empty_rows(grid)) return grid;
+  if (grid.kind != GRID) return no_grid(grid);
+  return is_int(factor) ? scaled_grid(c, grid, 1, int_of(factor)) : fault(TYPE_);
+}
+ROW_OP(vupscale)(const Ctx &c, V grid, V factor) {
+  if (is_empty_container(grid)) return empty_tuple();
+  if (is_atom(grid)) return fault(TYPE_);
+  if (grid.kind != GRID) return stopped(ODD);
+  return is_int(factor) ? scaled_grid(c, grid, int_of(factor), 1) : fault(TYPE_);
+}
+ROW_OP(upscale)(const Ctx &c, V element, V factor) {
+  if (is_empty_container(element)) return element;
+  if (element.kind == INDICES) return fault(TYPE_);
+  if (element.kind == SET) return no_patch(element);
+  if (element.kind != GRID && element.kind != OBJECT) return no_grid(element);
+  if (!is_int(factor)) return fault(TYPE_);
+  i64 times = int_of(factor);
+  if (element.kind == GRID) return times <= 0 ? empty_tuple() : scaled_grid(c, element, times, times);
+  if (times <= 0) return empty_patch();
+  if (times > SIDE || element.a * times > SIDE || element.b * times > SIDE) return stopped(SIZE);
+  if (!may_grow(element)) return stopped(SIZE);
+  u32 n = (u32)times, size = size_of_patch(element) * n * n;
+  return changed_patch(c, element, element.a * n, element.b * n, size, [&](const Rows &x) {
+    return scaled(x, element.b, n, n);
+  });
+}
+ROW_OP(downscale)(const Ctx &c, V grid, V factor) {
+  if (grid.kind != GRID) return no_dims(grid);
+  if (!is_int(factor)) return fault(TYPE_);
+  i64 n = int_of(factor);
+  if (n == 0) return fault(ZERO_DIVISION);
+  u32 step = n > -(i64)SIDE && n < SIDE ? (u32)(n < 0 ? -n : n) : SIDE;
+  Grid g = grid_of(grid);
+  u32 height = (g.height + step - 1) / step, width = (g.width + step - 1) / step;
+  return value_of(c, changed(g, height, width, [&](const Rows &x) {
+    Rows chosen = gather(x, rows([&](u32 l) { return l * step & 31; }));
+    return rows([&](u32 l) {
+      u32 own = 0;
+      for (u32 j = 0; j < width; j++) own |= (chosen[l] >> j * step & 1) << j;
+      return l < height ? own : 0;
+    });
+  }));
+}
+
+// ---- Cutting ------------------------------------------------------------------------------------
+
+/// Part of a sequence: `size` elements from `start`.
+struct Span {
+  u32 start, size;
+};
+/// The part that the slice `[from:to]` takes of n elements.
+INLINE Span slice(u32 n, i64 from, i64 to) {
+  if (from < 0) from = max_of(from + n, (i64)0);
+  if (to < 0) to = max_of(to + n, (i64)0);
+  from = min_of(from, (i64)n), to = min_of(to, (i64)n);
+  Span s = {(u32)from, to > from ? (u32)(to - from) : 0};
+  return s;
+}
+/// The part of a grid with some rows and columns, at least one of both.
+INLINE Grid cut(const Grid &g, Span down, Span across) {
+  Rows area = rectangle(down.size, across.size);
+  return changed(g, down.size, across.size, [&](const Rows &x) {
+    return moved(x, -(i32)down.start, -(i32)across.start) & area;
+  });
+}
+/// The value of such a part, which may be empty.
+INLINE V part_of(const Ctx &c, const V &grid, Span down, Span across) {
+  if (down.size == 0) return empty_tuple();
+  if (across.size == 0) return empty_rows(c, down.size);
+  if (down.size == grid.a && across.size == grid.b) return grid;
+  return value_of(c, cut(grid_of(grid), down, across));
+}
+INLINE V cropped(const Ctx &c, const V &grid, i64 top, i64 left, i64 height, i64 width) {
+  if (grid.kind == TUPLE && grid.len == 0) return grid;
+  if (grid.kind != GRID) return is_atom(grid) || is_any_set(grid) ? fault(TYPE_) : stopped(ODD);
+  return part_of(c, grid, slice(grid.a, top, top + height), slice(grid.b, left, left + width));
+}
+
+/// What an op gives for a value that is no pair if it indexes it and takes the first element for a number.
+INLINE V no_extent(const V &v) {
+  return is_atom(v) || is_any_set(v) || v.kind == GRID ? fault(TYPE_) : stopped(ODD);
+}
+ROW_OP(crop)(const Ctx &c, V grid, V start, V dims) {
+  // A row and a number, or two rows, make no number.
+  if (start.kind == GRID && dims.kind != TUPLE) return fault(TYPE_);
+  if (start.kind != PAIR) return is_atom(start) || is_any_set(start) ? fault(TYPE_) : stopped(ODD);
+  if (dims.kind != PAIR) return no_extent(dims);
+  return cropped(c, grid, row_of(start.len), column_of(start.len), row_of(dims.len), column_of(dims.len));
+}
+/// The lowest colour of a column.
+INLINE u32 lowest_color(const Grid &g, u32 column) {
+  u32 color = 0;
+  while (!(columns_of(of_color(g, color)) >> column & 1)) color++;
+  return color;
+}
+/// The least row or column of the locations in a set, each multiplied by 1 or -1.
+INLINE i32 least_place(const V &set, bool column, i32 sign) {
+  const V *items = (const V *)set.bits;
+  return (i32)least(rows([&](u32 l) {
+    u32 own = 0xffffffffu;
+    for (u32 k = l; k < set.len; k += 32) {
+      u32 at = items[k].len;
+      own = min_of(own, (u32)(sign * (column ? column_of(at) : row_of(at)) + 65536));
+    }
+    return own;
+  })) - 65536;
+}
+ROW_OP(subgrid)(const Ctx &c, V patch, V grid) {
+  if (is_patch(patch)) {
+    if (size_of_patch(patch) == 0) return fault(INDEX_);
+    return cropped(c, grid, row_of(patch.len), column_of(patch.len), patch.a, patch.b);
+  }
+  if (patch.kind == GRID) {
+    // `toindices` leaves a grid as it is, so the corner has the lowest colours of its columns.
+    if (patch.b < 2) return fault(INDEX_);
+    Grid g = grid_of(patch);
+    return cropped(c, grid, lowest_color(g, 0), lowest_color(g, 1), patch.a, patch.b);
+  }
+  if (patch.kind != SET) return no_grid(patch);
+  // A set of more than a board.
+  bool cells = all_of_kind(patch, CELL);
+  if (!cells && !all_of_kind(patch, PAIR)) return no_patch(patch);
+  i32 top = least_place(patch, false, 1), bottom = -least_place(patch, false, -1);
+  i32 left = least_place(patch, true, 1), right = -least_place(patch, true, -1);
+  return cropped(c, grid, top, left, bottom - top + 1, right - left + 1);
+}
+
+ROW_OP(trim)(const Ctx &c, V grid) {
+  if (grid.kind == GRID) return part_of(c, grid, slice(grid.a, 1, -1), slice(grid.b, 1, -1));
+  bool small = grid.kind == PAIR || (grid.kind == TUPLE && grid.len <= 2);
+  return small ? empty_tuple() : no_slices(grid);
+}
+INLINE V half_of_rows(const Ctx &c, const V &v, bool second) {
+  u32 n = v.kind == TUPLE ? v.len : v.a;
+  Span half = {second ? n - n / 2 : 0, n / 2};
+  Span all = {0, v.b};
+  if (v.kind == GRID) return part_of(c, v, half, all);
+  if (v.kind == RAGGED) {
+    Lines r = lines_of(v);
+    if (half.size == 0) return empty_tuple();
+    i32 up = -(i32)half.start;
+    r.grid.height = half.size;
+    for (u32 k = 0; k < 4; k++) r.grid.plane[k] = moved(r.grid.plane[k], up, 0);
+    r.widths = moved(r.widths, up, 0);
+    return value_of_lines(c, r);
+  }
+  if (v.kind == TUPLE && half.size) return tuple_value(c, (const V *)v.bits + half.start, half.size);
+  if (v.kind == TUPLE) return empty_tuple();
+  return is_atom(v) || is_any_set(v) ? fault(TYPE_) : stopped(ODD);
+}
+INLINE V half_of_columns(const Ctx &c, const V &v, bool second) {
+  if ((v.kind == TUPLE && v.len == 0) || has_empty_rows(v)) return empty_tuple();
+  if (!has_lines(v)) return no_slices(v);
+  Lines r = lines_of(v);
+  u32 width = v.kind == GRID ? v.b : shortest(r);
+  Span half = {second ? width - width / 2 : 0, width / 2};
+  Span all = {0, v.a};
+  // Rotating a grid without columns leaves no rows.
+  return half.size ? value_of(c, cut(r.grid, all, half)) : empty_tuple();
+}
+ROW_OP(tophalf)(const Ctx &c, V grid) { return half_of_rows(c, grid, false); }
+ROW_OP(bottomhalf)(const Ctx &c, V grid) { return half_of_rows(c, grid, true); }
+ROW_OP(lefthalf)(const Ctx &c, V grid) { return half_of_columns(c, grid, false); }
+ROW_OP(righthalf)(const Ctx &c, V grid) { return half_of_columns(c, grid, true); }
+
+/// The tuple of n parts of equal size; a separator follows each if n does not divide the size.
+INLINE V split(const Ctx &c, const V &grid, const V &number, bool across) {
+  if (!is_int(number)) return fault(TYPE_);
+  i64 n = int_of(number);
+  if (n == 0) return fault(ZERO_DIVISION);
+  if (n < 0) return empty_tuple();
+  if (n > 2 * SIDE) return stopped(SIZE);
+  u32 count = (u32)n, total = across ? grid.b : grid.a;
+  u32 size = total / count, step = size + (total % count != 0);
+  V *parts = (V *)take(c, count * (sizeof(V) + GRID_BYTES));
+  if (!parts) return stopped(MEMORY);
+  u32 *planes = (u32 *)(parts + count);
+  Grid g = grid_of(grid);
+  Span other = {0, across ? g.height : g.width};
+  V nothing = empty_tuple();
+  if (across && (count - 1) * step + 1 > total) nothing = empty_rows(c, g.height);
+  if (!is_value(nothing)) return nothing;
+  for (u32 k = 0; k < count; k++) {
+    Span own = slice(total, k * step, k * step + size);
+    V part = nothing;
+    if (own.size) part = stored(planes + 128 * k, across ? cut(g, other, own) : cut(g, own, other));
+    put(parts + k, part);
+  }
+  return make(TUPLE, 0, 0, 0, count, (u64)parts);
+}
+ROW_OP(hsplit)(const Ctx &c, V grid, V n) {
+  return grid.kind == GRID ? split(c, grid, n, true) : no_dims(grid);
+}
+ROW_OP(vsplit)(const Ctx &c, V grid, V n) {
+  if (grid.kind == GRID) return split(c, grid, n, false);
+  // Python divides the height before it reads the width.
+  bool divides = is_int(n) && int_of(n) != 0;
+  return divides || is_atom(grid) ? no_dims(grid) : stopped(ODD);
+}
+
+/// The board with only some rows and columns, which move together.
+INLINE Rows squeezed(const Rows &x, const Rows &from, u32 columns) {
+  Rows chosen = gather(x, from);
+  return rows([&](u32 l) {
+    u32 own = 0, n = 0;
+    for (u32 todo = columns; todo; todo &= todo - 1) own |= (chosen[l] >> lowest(todo) & 1) << n++;
+    return own;
+  });
+}
+ROW_OP(compress)(const Ctx &c, V grid) {
+  if ((grid.kind == TUPLE && grid.len == 0) || has_empty_rows(grid)) return grid;
+  if (grid.kind != GRID) return no_grid(grid);
+  Grid g = grid_of(grid);
+  Rows area = area_of(g), mixed = no_rows(), changes = no_rows();
+  for (u32 k = 0; k < 4; k++) {
+    const Rows &x = g.plane[k];
+    u32 top = row_at(x, 0);
+    mixed = mixed | rows([&](u32 l) { return (u32)(x[l] != 0 && x[l] != area[l]); });
+    changes = changes | rows([&](u32 l) { return l < g.height ? x[l] ^ top : 0; });
+  }
+  u32 kept_rows = rows_of(mixed), kept_columns = columns_of(changes);
+  u32 height = popcount(kept_rows), width = popcount(kept_columns);
+  if (height == 0) return empty_tuple();
+  if (width == 0) return empty_rows(c, height);
+  if (height == g.height && width == g.width) return grid;
+  Rows from = rows([&](u32 l) {
+    u32 left = kept_rows;
+    for (u32 k = 0; k < l; k++) left &= left - 1;
+    return lowest(left) & 31;
+  });
+  return value_of(c, changed(g, height, width, [&](const Rows &x) {
+    return squeezed(x, from, kept_columns);
+  }));
+}
+
+/// The cell at a location, or None.
+THREAD_OP(index)(const Ctx &, V grid, V at) {
+  if (at.kind != PAIR) return grid.kind == GRID ? no_pair(at) : is_atom(at) ? fault(TYPE_) : stopped(ODD);
+  if (grid.kind != GRID) return no_dims(grid);
+  i32 i = row_of(at.len), j = column_of(at.len);
+  if (i < 0 || i >= grid.a || j < 0 || j >= grid.b) return none();
+  const u32 *planes = (const u32 *)grid.bits;
+  u32 color = 0;
+  for (u32 k = 0; k < 4; k++) color |= (planes[32 * k + (u32)i] >> j & 1) << k;
+  return integer(color);
+}
+
+// ---- Joining ------------------------------------------------------------------------------------
 
 ROW_OP(hconcat)(const Ctx &c, V a, V b) {
-  if (a.kind != GRID || b.kind != GRID) return stopped(ODD);
-  if (a.b + b.b > SIDE) return stopped(SIZE);
+  if (is_atom(a) || is_atom(b)) return fault(TYPE_);
+  if (is_empty_container(a) || is_empty_container(b)) return empty_tuple();
+  // A number and a row cannot be added.
+  bool x_is_flat = a.kind == PAIR || a.kind == CELL, y_is_flat = b.kind == PAIR || b.kind == CELL;
+  if ((x_is_flat && has_lines(b)) || (y_is_flat && has_lines(a))) return fault(TYPE_);
+  if (!has_lines(a) || !has_lines(b)) return stopped(ODD);
   // `zip` ends with the lower grid.
-  u32 height = min_of(a.a, b.a), left = a.b;
-  Grid x = grid_of(a), y = grid_of(b), r;
-  r.height = height;
-  r.width = x.width + y.width;
+  u32 height = min_of(a.a, b.a);
+  Lines x = lines_of(a), y = lines_of(b), r;
+  r.grid.height = height;
+  r.widths = rows([&](u32 l) { return l < height ? x.widths[l] + y.widths[l] : 0; });
+  if (rows_of(rows([&](u32 l) { return (u32)(r.widths[l] > SIDE); }))) return stopped(SIZE);
   for (u32 k = 0; k < 4; k++)
-    r.plane[k] = rows([&](u32 l) { return x.plane[k][l] | shift_up(y.plane[k][l], (i32)left); });
-  return value_of(c, r);
+    r.grid.plane[k] = rows([&](u32 l) {
+      return l < height ? x.grid.plane[k][l] | shift_up(y.grid.plane[k][l], (i32)x.widths[l]) : 0;
+    });
+  return value_of_lines(c, r);
 }
 
 ROW_OP(vconcat)(const Ctx &c, V a, V b) {
-  if (a.kind != GRID || b.kind != GRID) return stopped(ODD);
+  if (is_int(a) && is_int(b)) {
+    i64 x = int_of(a), y = int_of(b);
+    return x == (i32)x && y == (i32)y ? integer(x + y) : stopped(ODD);
+  }
+  if (!is_any_tuple(a) || !is_any_tuple(b)) return fault(TYPE_);
+  if (a.kind == TUPLE && a.len == 0) return b;
+  if (b.kind == TUPLE && b.len == 0) return a;
+  if (!has_lines(a) || !has_lines(b)) {
+    if (!is_container(a) || !is_container(b)) return stopped(ODD);
+    u32 n = length_of(a), m = length_of(b);
+    V *to = (V *)take(c, (u64)(n + m) * sizeof(V));
+    if (!to || !spread_elements(c, a, to) || !spread_elements(c, b, to + n)) return stopped(MEMORY);
+    sync();
+    return tuple_value(c, to, n + m);
+  }
   if (a.a + b.a > SIDE) return stopped(SIZE);
-  Grid x = grid_of(a), y = grid_of(b), r;
-  r.height = x.height + y.height;
-  r.width = x.width;
-  for (u32 k = 0; k < 4; k++) r.plane[k] = x.plane[k] | moved(y.plane[k], (i32)x.height, 0);
-  if (x.width == y.width) return value_of(c, r);
-  u32 *to = (u32 *)room_for(c, RAGGED_BYTES);
-  if (!to) return stopped(MEMORY);
-  for (u32 k = 0; k < 4; k++) store_rows(to + 32 * k, r.plane[k], r.height);
-  store_rows(to + 128, rows([&](u32 l) { return l < x.height ? x.width : y.width; }), r.height);
-  return make(RAGGED, (u8)r.height, 0, 0, 0, (u64)to);
+  Lines x = lines_of(a), y = lines_of(b), r;
+  r.grid.height = a.a + b.a;
+  for (u32 k = 0; k < 4; k++) r.grid.plane[k] = x.grid.plane[k] | moved(y.grid.plane[k], a.a, 0);
+  r.widths = x.widths | moved(y.widths, a.a, 0);
+  return value_of_lines(c, r);
 }
 
-/// The part of a grid that starts at (top, left), as slices take it. Neither is negative.
-INLINE V part_of(const Ctx &c, const V &grid, u32 top, u32 left, u32 height, u32 width) {
-  if (top >= grid.a || left >= grid.b || height == 0 || width == 0) return stopped(ODD);
+// ---- Colours of cells ---------------------------------------------------------------------------
+
+ROW_OP(cellwise)(const Ctx &c, V a, V b, V fallback) {
+  if (a.kind != GRID) return no_dims(a);
+  if (b.kind != GRID) return no_slices(b);
+  if (b.a < a.a || b.b < a.b) return fault(INDEX_);
+  Grid g = grid_of(a), other = grid_of(b);
+  Rows differs = no_rows();
+  for (u32 k = 0; k < 4; k++) differs = differs | (g.plane[k] ^ other.plane[k]);
+  return with_value(c, a, g, differs & area_of(g), fallback);
+}
+ROW_OP(replace)(const Ctx &c, V grid, V replacee, V replacer) {
+  if (is_empty_container(grid)) return empty_tuple();
+  if (has_empty_rows(grid)) return grid;
+  if (grid.kind != GRID) return no_grid(grid);
   Grid g = grid_of(grid);
-  height = min_of(height, g.height - top);
-  width = min_of(width, g.width - left);
-  Rows area = rectangle(height, width);
-  return value_of(c, changed(g, height, width, [&](const Rows &x) {
-    return moved(x, -(i32)top, -(i32)left) & area;
-  }));
+  return with_value(c, grid, g, equal_to(g, replacee), replacer);
+}
+ROW_OP(switch)(const Ctx &c, V grid, V a, V b) {
+  if (is_empty_container(grid)) return empty_tuple();
+  if (has_empty_rows(grid)) return grid;
+  if (grid.kind != GRID) return no_grid(grid);
+  Grid g = grid_of(grid);
+  Rows to_a = equal_to(g, b), to_b = without(equal_to(g, a), to_a);
+  bool any_a = !is_empty(to_a), any_b = !is_empty(to_b);
+  if ((any_a && !is_color(a)) || (any_b && !is_color(b))) return stopped(ODD);
+  if (any_a) paint_rows(g, to_a, (u32)a.bits);
+  if (any_b) paint_rows(g, to_b, (u32)b.bits);
+  return any_a || any_b ? value_of(c, g) : grid;
+}
+ROW_OP(canvas)(const Ctx &c, V value, V dims) {
+  if (dims.kind != PAIR) return no_extent(dims);
+  i32 height = row_of(dims.len), width = column_of(dims.len);
+  if (height <= 0) return empty_tuple();
+  if (width <= 0) return height <= 1024 ? empty_rows(c, (u32)height) : stopped(SIZE);
+  if (height > (i32)SIDE || width > (i32)SIDE) return stopped(SIZE);
+  if (!is_color(value)) return stopped(ODD);
+  Grid g;
+  g.height = (u32)height;
+  g.width = (u32)width;
+  Rows area = area_of(g);
+  for (u32 k = 0; k < 4; k++) g.plane[k] = value.bits >> k & 1 ? area : no_rows();
+  return value_of(c, g);
 }
 
-ROW_OP(subgrid)(const Ctx &c, V patch, V grid) {
-  if (!is_patch(patch) || grid.kind != GRID || size_of_patch(patch) == 0) return stopped(ODD);
-  i32 top = row_of(patch.len), left = column_of(patch.len);
-  if (top < 0 || left < 0) return stopped(ODD);
-  return part_of(c, grid, (u32)top, (u32)left, patch.a, patch.b);
+// ---- Drawing ------------------------------------------------------------------------------------
+
+/// Finds the locations of a patch that lie in the grid. Returns None, or the failure of `toindices`.
+INLINE V locations_in(const Ctx &c, const V &patch, const Grid &g, Rows *where) {
+  *where = no_rows();
+  if (is_patch(patch)) {
+    if (size_of_patch(patch) == 0) return none();
+    Patch p = patch_of(patch);
+    *where = moved(p.mask, p.top, p.left) & area_of(g);
+    return none();
+  }
+  const V *items = (const V *)patch.bits;
+  u32 n = patch.len;
+  if (patch.kind == GRID) {
+    // The rows are taken for locations.
+    if (patch.b != 2) return fault(patch.b < 2 ? INDEX_ : VALUE_);
+    n = patch.a;
+    V *pairs = (V *)take(c, n * sizeof(V));
+    if (!pairs || !spread_elements(c, patch, pairs)) return stopped(MEMORY);
+    sync();
+    items = pairs;
+  } else if (patch.kind == TUPLE || patch.kind == SET) {
+    if (!all_of_kind(patch, PAIR) && !all_of_kind(patch, CELL)) return no_patch(patch);
+  } else {
+    return no_grid(patch);
+  }
+  *where = rows([&](u32 l) {
+    u32 own = 0;
+    for (u32 k = 0; k < n; k++) {
+      i32 j = column_of(items[k].len);
+      if (row_of(items[k].len) == (i32)l && j >= 0 && j < 32) own |= 1u << j;
+    }
+    return own;
+  }) & area_of(g);
+  return none();
+}
+
+ROW_OP(fill)(const Ctx &c, V grid, V value, V patch) {
+  if (grid.kind != GRID) return no_dims(grid);
+  Grid g = grid_of(grid);
+  Rows where;
+  V failed = locations_in(c, patch, g, &where);
+  return failed.kind == NONE ? with_value(c, grid, g, where, value) : failed;
+}
+ROW_OP(underfill)(const Ctx &c, V grid, V value, V patch) {
+  if (grid.kind != GRID) return no_dims(grid);
+  Grid g = grid_of(grid);
+  Rows where;
+  V failed = locations_in(c, patch, g, &where);
+  if (failed.kind != NONE) return failed;
+  if (is_empty(where)) return grid;
+  return with_value(c, grid, g, where & of_color(g, most_common(g)), value);
+}
+/// What `cover` and `move` give for a value that is no grid: they look for its colours at first.
+INLINE V no_colors(const V &v, const V &patch) {
+  if (is_empty_container(v)) return fault(VALUE_);
+  return is_patch(v) && is_patch(patch) ? fault(TYPE_) : no_grid(v);
+}
+ROW_OP(cover)(const Ctx &c, V grid, V patch) {
+  if (grid.kind != GRID) return no_colors(grid, patch);
+  Grid g = grid_of(grid);
+  Rows where;
+  V failed = locations_in(c, patch, g, &where);
+  if (failed.kind != NONE) return failed;
+  if (is_empty(where)) return grid;
+  paint_rows(g, where, most_common(g));
+  return value_of(c, g);
+}
+
+/// What `paint` gives for a value that has no cells; None if it is empty.
+INLINE V no_cells(const V &v) {
+  if (is_patch(v)) return size_of_patch(v) ? fault(TYPE_) : none();
+  if (v.kind == GRID) return fault(v.b == 2 ? TYPE_ : VALUE_);
+  if (v.kind != TUPLE && v.kind != SET) return no_grid(v);
+  if (v.len == 0) return none();
+  if (all_of(v, [](const V &item) { return item.kind == PAIR || is_atom(item); })) return fault(TYPE_);
+  bool fails = all_of(v, [](const V &item) { return is_patch(item) && size_of_patch(item) != 2; });
+  return fails ? fault(VALUE_) : stopped(ODD);
+}
+INLINE bool has_cells(const V &v) {
+  if (v.kind == OBJECT) return size_of_patch(v) != 0;
+  return (v.kind == TUPLE || v.kind == SET) && v.len && all_of_kind(v, CELL);
+}
+/// Draws an object, moved, where `open` allows it.
+INLINE void draw_object(Grid &g, const V &v, i32 down, i32 right, const Rows &open) {
+  Patch p = patch_of(v);
+  Rows where = moved(p.mask, p.top + down, p.left + right) & open;
+  if (p.color != PLANES) return paint_rows(g, where, p.color);
+  for (u32 k = 0; k < 4; k++)
+    g.plane[k] = without(g.plane[k], where) | (moved(plane_of(v, k), p.top + down, p.left + right) & where);
+}
+/// No colour: drawing does not look at what is below.
+const u32 ANYTHING = 16;
+/// Draws cells one after the other, moved, on the grid and stores it at `to`. With a colour `under`,
+/// only where it shows. Returns whether their sequence matters.
+INLINE bool draw_cells(const Grid &g, u32 *to, const V &list, i32 down, i32 right, u32 under) {
+  const V *cells = (const V *)list.bits;
+  Rows open = under == ANYTHING ? area_of(g) : of_color(g, under);
+  return rows_of(rows([&](u32 l) {
+    u32 p0 = g.plane[0][l], p1 = g.plane[1][l], p2 = g.plane[2][l], p3 = g.plane[3][l];
+    u32 drawn = 0, clash = 0;
+    for (u32 k = 0; k < list.len; k++) {
+      i32 i = row_of(cells[k].len) + down, j = column_of(cells[k].len) + right;
+      if (i != (i32)l || j < 0 || j >= 32) continue;
+      u32 bit = 1u << j, color = cells[k].a;
+      if (!(open[l] & bit) || color == under) continue;
+      u32 old = (p0 >> j & 1) | (p1 >> j & 1) << 1 | (p2 >> j & 1) << 2 | (p3 >> j & 1) << 3;
+      if (drawn & bit && old != color) clash = 1;
+      // The background does not show any more.
+      if (drawn & bit && under != ANYTHING) continue;
+      drawn |= bit;
+      p0 = color & 1 ? p0 | bit : p0 & ~bit;
+      p1 = color & 2 ? p1 | bit : p1 & ~bit;
+      p2 = color & 4 ? p2 | bit : p2 & ~bit;
+      p3 = color & 8 ? p3 | bit : p3 & ~bit;
+    }
+    if (l < g.height) to[l] = p0, to[32 + l] = p1, to[64 + l] = p2, to[96 + l] = p3;
+    return clash;
+  })) != 0;
+}
+/// The grid with the cells of an object, which has some.
+INLINE V painted(const Ctx &c, const V &grid, V obj, u32 under) {
+  Grid g = grid_of(grid);
+  if (obj.kind == OBJECT) {
+    draw_object(g, obj, 0, 0, under == ANYTHING ? area_of(g) : of_color(g, under));
+    return value_of(c, g);
+  }
+  u32 *to = (u32 *)room_for(c, GRID_BYTES);
+  if (!to) return stopped(MEMORY);
+  if (draw_cells(g, to, obj, 0, 0, under) && obj.kind == SET && obj.c != IN_ORDER) {
+    obj = in_order(c, obj);
+    if (!is_value(obj)) return obj;
+    sync();
+    draw_cells(g, to, obj, 0, 0, under);
+  }
+  return make(GRID, grid.a, grid.b, 0, 0, (u64)to);
+}
+
+ROW_OP(paint)(const Ctx &c, V grid, V obj) {
+  if (grid.kind != GRID) return no_dims(grid);
+  if (has_cells(obj)) return painted(c, grid, obj, ANYTHING);
+  V failed = no_cells(obj);
+  return failed.kind == NONE ? grid : failed;
+}
+ROW_OP(underpaint)(const Ctx &c, V grid, V obj) {
+  if (grid.kind != GRID) return no_dims(grid);
+  if (has_cells(obj)) return painted(c, grid, obj, most_common(grid_of(grid)));
+  V failed = no_cells(obj);
+  return failed.kind == NONE ? grid : failed;
+}
+ROW_OP(move)(const Ctx &c, V grid, V obj, V offset) {
+  if (grid.kind != GRID) return no_colors(grid, obj);
+  Grid g = grid_of(grid);
+  Rows where;
+  V failed = locations_in(c, obj, g, &where);
+  if (failed.kind != NONE) return failed;
+  if (!has_cells(obj)) {
+    // Only an empty patch is not shifted.
+    if (is_empty_container(obj)) return grid;
+    return offset.kind == PAIR ? no_cells(obj) : no_pair(offset);
+  }
+  if (offset.kind != PAIR) return no_pair(offset);
+  i32 down = row_of(offset.len), right = column_of(offset.len);
+  if (!is_empty(where)) paint_rows(g, where, most_common(g));
+  if (obj.kind == OBJECT) {
+    draw_object(g, obj, down, right, area_of(g));
+    return value_of(c, g);
+  }
+  u32 *to = (u32 *)room_for(c, GRID_BYTES);
+  if (!to) return stopped(MEMORY);
+  // `shift` builds a set in an order of its own.
+  if (draw_cells(g, to, obj, down, right, ANYTHING)) return stopped(ORDER);
+  return make(GRID, grid.a, grid.b, 0, 0, (u64)to);
 }

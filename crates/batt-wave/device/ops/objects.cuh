@@ -1,18 +1,5 @@
 // Finding objects, and choosing among them.
 
-/// The colour of the most cells; the first one in the iteration order of the set of colours if there are several.
-INLINE u32 most_common(const Grid &g) {
-  u32 best = 0, tied = 0, present = 0;
-  for (u32 color = 0; color < 16; color++) {
-    u32 n = count(of_color(g, color));
-    if (n == 0) continue;
-    present |= 1u << color;
-    if (n > best) best = n, tied = 0;
-    if (n == best) tied |= 1u << color;
-  }
-  return first_color(g, present, tied);
-}
-
 /// The objects of a grid as `objects` finds them.
 INLINE V find_objects(const Ctx &c, const V &grid, bool univalued, bool diagonal, bool without_bg) {
   if (grid.kind != GRID) return stopped(ODD);
