@@ -1,17 +1,41 @@
 // Patches: their bounds, and moving, mirroring and surrounding them.
 
+/// Python's KeyError.
+const FaultCode KEY_ = (FaultCode)2;
+
 // ---- Arguments ------------------------------------------------------------------------------------------
 
 /// Locations or cells that are no patch: they lie far apart, a location has several colours, or a tuple
-/// holds them.
+/// holds them. The rows of a grid of two columns are locations, too.
 struct Points {
   const V *at;
+  const u32 *planes; // of a grid, or null
   u32 count;
   bool cells;
 };
 
+/// The location of a point.
+INLINE u32 location_at(const Points &p, u32 k) {
+  if (!p.planes) return p.at[k].len;
+  u32 i = 0, j = 0;
+  for (u32 plane = 0; plane < 4; plane++) {
+    u32 row = p.planes[32 * plane + k];
+    i |= (row & 1) << plane;
+    j |= (row >> 1 & 1) << plane;
+  }
+  return place((i32)i, (i32)j);
+}
+
 /// Whether a value consists of points, all locations or all cells.
 INLINE bool points_of(const V &v, Points *p) {
+  p->at = nullptr;
+  p->planes = nullptr;
+  if (v.kind == GRID && v.b == 2) {
+    p->planes = (const u32 *)v.bits;
+    p->count = v.a;
+    p->cells = false;
+    return true;
+  }
   if ((v.kind != TUPLE && v.kind != SET) || v.len == 0) return false;
   p->at = (const V *)v.bits;
   p->count = v.len;
@@ -39,10 +63,10 @@ INLINE bool extent_of(const V &v, Extent *e) {
   }
   Points p;
   if (!points_of(v, &p)) return false;
-  e->top = e->bottom = row_of(p.at[0].len);
-  e->left = e->right = column_of(p.at[0].len);
+  e->top = e->bottom = row_of(location_at(p, 0));
+  e->left = e->right = column_of(location_at(p, 0));
   for (u32 k = 1; k < p.count; k++) {
-    i32 i = row_of(p.at[k].len), j = column_of(p.at[k].len);
+    i32 i = row_of(location_at(p, k)), j = column_of(location_at(p, k));
     e->top = min_of(e->top, i);
     e->bottom = max_of(e->bottom, i);
     e->left = min_of(e->left, j);
@@ -62,26 +86,40 @@ INLINE bool has_no_elements(const V &v) {
   return is_patch(v) ? size_of_patch(v) == 0 : (v.kind == TUPLE || v.kind == SET) && v.len == 0;
 }
 
+/// Whether a value is a tuple in Python.
+INLINE bool is_tuple(const V &v) { return (v.kind >= PAIR && v.kind <= RAGGED) || v.kind == TUPLE; }
 /// Whether `v[1]` raises TypeError.
 INLINE bool has_no_places(const V &v) { return v.kind < PAIR || is_patch(v) || v.kind == SET || v.kind == OP; }
-/// Whether the first element, which decides what a patch is, is certainly none of a patch.
-INLINE bool starts_oddly(const V &v) {
-  if (v.kind < PAIR || v.kind == PAIR || v.kind == CELL || v.kind == OP) return true;
-  if ((v.kind != TUPLE && v.kind != SET) || v.len == 0) return false;
+
+/// The fault that an element raises if it comes first in a patch; None if it may be part of one.
+INLINE V fault_of_first(const V &v) {
+  if (has_no_places(v)) return fault(TYPE_);
+  u32 length = v.kind == GRID || v.kind == RAGGED ? v.a : v.kind == TUPLE ? v.len : 2;
+  if (length < 2) return fault(INDEX_);
+  // With a tuple in the second place it passes for a cell, which has no third one.
+  bool cell = v.kind == GRID || v.kind == RAGGED || (v.kind == TUPLE && is_tuple(((const V *)v.bits)[1]));
+  return cell && length > 2 ? fault(VALUE_) : none();
+}
+/// The fault that any value raises because of its first element, or None.
+INLINE V fault_of_start(const V &v) {
+  if (v.kind < PAIR || v.kind == PAIR || v.kind == CELL || v.kind == OP) return fault(TYPE_);
+  if ((v.kind != TUPLE && v.kind != SET) || v.len == 0) return none();
   const V *items = (const V *)v.bits;
-  if (v.kind == TUPLE || v.c == IN_ORDER) return has_no_places(items[0]);
-  for (u32 k = 0; k < v.len; k++)
-    if (!has_no_places(items[k])) return false;
-  return true;
+  V first = fault_of_first(items[0]);
+  if (v.kind == TUPLE || v.c == IN_ORDER) return first;
+  for (u32 k = 1; k < v.len; k++) {
+    V other = fault_of_first(items[k]);
+    if (other.kind != first.kind || other.a != first.a) return stopped(ORDER);
+  }
+  return first;
 }
 /// What a value without an extent gives where Python needs one.
 INLINE V no_extent(const V &v) {
   if (has_no_elements(v)) return fault(VALUE_);
-  if (starts_oddly(v)) return fault(TYPE_);
+  V start = fault_of_start(v);
+  if (start.kind != NONE) return start;
   // The rows of a grid pass for locations if they are as long.
-  if (v.kind == GRID && v.b == 1) return fault(INDEX_);
-  if (v.kind == GRID && v.b > 2) return fault(VALUE_);
-  return stopped(ODD);
+  return v.kind == GRID ? fault(v.b == 1 ? INDEX_ : VALUE_) : stopped(ODD);
 }
 /// What a value that is no pair gives where Python unpacks one.
 INLINE V no_pair(const V &v) {
@@ -123,12 +161,14 @@ INLINE Rows locations_in(const V &v, i32 top, i32 left) {
     if (size_of_patch(v) == 0) return no_rows();
     return moved(load_rows(payload_of(v), v.a), row_of(v.len) - top, column_of(v.len) - left);
   }
-  const V *at = (const V *)v.bits;
+  Points p;
+  points_of(v, &p);
   return rows([&](u32 l) {
     u32 own = 0;
-    for (u32 k = 0; k < v.len; k++) {
-      i32 j = column_of(at[k].len) - left;
-      if (row_of(at[k].len) - top == (i32)l && j >= 0 && j < (i32)SIDE) own |= 1u << j;
+    for (u32 k = 0; k < p.count; k++) {
+      u32 at = location_at(p, k);
+      i32 j = column_of(at) - left;
+      if (row_of(at) - top == (i32)l && j >= 0 && j < (i32)SIDE) own |= 1u << j;
     }
     return own;
   });
@@ -163,19 +203,32 @@ INLINE V frame_board(const Ctx &c, const Extent &e) {
 /// A patch with other colours, or another place, and the same locations.
 INLINE V same_board(Kind kind, const V &v, u8 color, u32 at) { return make(kind, v.a, v.b, color, at, v.bits); }
 
-/// The set of the locations of points, by a lane alone. They must be within a board.
-INLINE V gathered_alone(const Ctx &c, const Points &p, const Extent &e) {
+/// The set of points, or of their locations, by a lane alone. They must be within a board.
+INLINE V gathered_alone(const Ctx &c, const Points &p, const Extent &e, bool as_cells) {
   if (!fits_board(e)) return stopped(SIZE);
-  u32 height = (u32)height_in(e), size = 0;
-  u32 *to = (u32 *)take_alone(c, height * 4);
+  u32 height = (u32)height_in(e), boards = as_cells ? 5 : 1, size = 0;
+  u32 *to = (u32 *)take_alone(c, height * boards * 4);
   if (!to) return stopped(MEMORY);
-  for (u32 l = 0; l < height; l++) to[l] = 0;
+  for (u32 l = 0; l < height * boards; l++) to[l] = 0;
+  u8 color = as_cells ? p.at[0].a : 0;
   for (u32 k = 0; k < p.count; k++) {
-    u32 l = (u32)(row_of(p.at[k].len) - e.top), bit = 1u << (column_of(p.at[k].len) - e.left);
-    size += !(to[l] & bit);
-    to[l] |= bit;
+    u32 at = location_at(p, k), j = (u32)(column_of(at) - e.left);
+    u32 *row = to + (row_of(at) - e.top);
+    bool known = *row >> j & 1;
+    size += !known;
+    *row |= 1u << j;
+    if (!as_cells) continue;
+    u8 own = p.at[k].a;
+    if (own != color) color = PLANES;
+    for (u32 plane = 0; plane < 4; plane++) {
+      u32 *bits = row + (plane + 1) * height;
+      // Cells of two colours at one location are no patch.
+      if (known && (*bits >> j & 1) != (own >> plane & 1u)) return stopped(ODD);
+      *bits |= (own >> plane & 1u) << j;
+    }
   }
-  return make(INDICES, (u8)height, (u8)width_in(e), 0, place(e.top, e.left), (u64)to | (u64)size << 48);
+  Kind kind = as_cells ? OBJECT : INDICES;
+  return make(kind, (u8)height, (u8)width_in(e), color, place(e.top, e.left), (u64)to | (u64)size << 48);
 }
 /// The set of an image of each element of a set, by a lane alone. No two images are equal, and they are
 /// no patch, as the elements are none.
@@ -193,14 +246,15 @@ THREAD_OP(toindices)(const Ctx &c, V patch) {
   if (patch.kind == OBJECT) return same_board(INDICES, patch, 0, patch.len);
   if (patch.kind == INDICES) return patch;
   if (has_no_elements(patch)) return empty_patch();
-  if (starts_oddly(patch)) return fault(TYPE_);
+  V start = fault_of_start(patch);
+  if (start.kind != NONE) return start;
   if (patch.kind == GRID) return patch.b == 1 ? fault(INDEX_) : patch;
   Points p;
   if (!points_of(patch, &p)) return stopped(ODD);
   if (!p.cells) return patch;
   Extent e;
   extent_of(patch, &e);
-  return gathered_alone(c, p, e);
+  return gathered_alone(c, p, e, false);
 }
 
 ROW_OP(asindices)(const Ctx &c, V grid) {
@@ -251,7 +305,7 @@ THREAD_OP(recolor)(const Ctx &c, V value, V patch) {
   u8 color = (u8)value.bits;
   Points p;
   Extent e;
-  if (found.kind == TUPLE && points_of(found, &p) && extent_of(found, &e)) found = gathered_alone(c, p, e);
+  if (is_tuple(found) && points_of(found, &p) && extent_of(found, &e)) found = gathered_alone(c, p, e, false);
   if (found.kind == INDICES) return same_board(OBJECT, found, color, found.len);
   if (found.kind != SET || !points_of(found, &p)) return is_value(found) ? stopped(ODD) : found;
   return mapped_alone(c, found, [&](const V &at) { return make(CELL, color, 0, 0, at.len, 0); });
@@ -271,22 +325,23 @@ INLINE V shifted(const Ctx &c, const V &patch, i32 down, i32 right) {
     });
   Points p;
   points_of(patch, &p);
-  if (p.cells) return stopped(ODD);
-  e.top -= down, e.left -= right, e.bottom -= down, e.right -= right;
-  V v = gathered_alone(c, p, e);
-  return is_value(v) ? shifted(c, v, down, right) : v;
+  extent_of(patch, &e);
+  V v = gathered_alone(c, p, e, p.cells);
+  if (is_value(v)) v.len = place(e.top + down, e.left + right);
+  return v;
 }
 
-/// The numbers of a pair; True and False are numbers, too.
-INLINE bool vector_of(const V &v, i32 *i, i32 *j) {
+/// Whether a tuple begins with two small numbers. True and False are numbers, too, but not plain ones.
+INLINE bool two_numbers(const V &v, bool plain, i32 *i, i32 *j) {
   if (v.kind == PAIR) {
     *i = row_of(v.len);
     *j = column_of(v.len);
     return true;
   }
-  if (v.kind != TUPLE || v.len != 2) return false;
+  if (v.kind != TUPLE || v.len < 2) return false;
   const V *items = (const V *)v.bits;
-  if (!is_int(items[0]) || !is_int(items[1])) return false;
+  if (!is_int(items[0]) || !is_int(items[1]) || (plain && (items[0].kind == BOOL || items[1].kind == BOOL)))
+    return false;
   *i = (i32)int_of(items[0]);
   *j = (i32)int_of(items[1]);
   return fits_16(int_of(items[0])) && fits_16(int_of(items[1]));
@@ -297,7 +352,8 @@ THREAD_OP(shift)(const Ctx &c, V patch, V directions) {
   // `len` comes first.
   if (patch.kind < PAIR || patch.kind == OP) return fault(TYPE_);
   i32 down, right;
-  if (vector_of(directions, &down, &right)) return shifted(c, patch, down, right);
+  bool two = directions.kind == PAIR || directions.len == 2;
+  if (two && two_numbers(directions, false, &down, &right)) return shifted(c, patch, down, right);
   // A number and a location do not add up.
   if (directions.kind == CELL && is_patch(patch)) return fault(TYPE_);
   return no_pair(directions);
@@ -320,9 +376,8 @@ ROW_OP(corners)(const Ctx &c, V patch) {
   }
   Extent e;
   if (!extent_of(patch, &e)) {
-    V v = no_extent(patch);
-    // The columns of a grid have corners.
-    return patch.kind == GRID && patch.b > 1 ? stopped(ODD) : v;
+    // Python looks the third column up among two.
+    return patch.kind == GRID && patch.b > 2 ? fault(KEY_) : no_extent(patch);
   }
   if (fits_board(e)) {
     u32 last = (u32)(e.bottom - e.top), ends = 1u | 1u << (e.right - e.left);
@@ -360,28 +415,25 @@ THREAD_OP(rightmost)(const Ctx &, V patch) {
   return with_extent(patch, [](const Extent &e) { return integer(e.right); });
 }
 
-/// The same for corners: those of the empty patch are empty, and the columns of a grid have some.
-template <class F> INLINE V with_corner(const V &v, F f) {
+/// The same for corners: those of the empty patch are empty, and a grid has some of all its columns.
+template <class F> INLINE V with_corner(const V &v, bool all_columns, F f) {
   if (has_no_elements(v)) return make(TUPLE, 0, 0, 0, 0, 0);
-  if (v.kind == GRID && v.b > 1) return stopped(ODD);
+  if (v.kind == GRID && v.b > 2) return all_columns ? stopped(ODD) : fault(KEY_);
   return with_extent(v, f);
 }
 
 THREAD_OP(ulcorner)(const Ctx &, V patch) {
-  return with_corner(patch, [](const Extent &e) { return pair(e.top, e.left); });
+  return with_corner(patch, true, [](const Extent &e) { return pair(e.top, e.left); });
 }
 THREAD_OP(urcorner)(const Ctx &, V patch) {
-  return with_corner(patch, [](const Extent &e) { return pair(e.top, e.right); });
+  return with_corner(patch, false, [](const Extent &e) { return pair(e.top, e.right); });
 }
 THREAD_OP(llcorner)(const Ctx &, V patch) {
-  return with_corner(patch, [](const Extent &e) { return pair(e.bottom, e.left); });
+  return with_corner(patch, false, [](const Extent &e) { return pair(e.bottom, e.left); });
 }
 THREAD_OP(lrcorner)(const Ctx &, V patch) {
-  return with_corner(patch, [](const Extent &e) { return pair(e.bottom, e.right); });
+  return with_corner(patch, true, [](const Extent &e) { return pair(e.bottom, e.right); });
 }
-
-/// Whether a value is a tuple in Python.
-INLINE bool is_tuple(const V &v) { return v.kind >= PAIR && v.kind <= RAGGED ? true : v.kind == TUPLE; }
 
 /// The height of a piece, or a fault.
 INLINE V height_of(const V &v) {
@@ -432,13 +484,23 @@ THREAD_OP(hline)(const Ctx &, V patch) {
   });
 }
 
-INLINE i32 middle_row(const Extent &e) { return e.top + height_in(e) / 2; }
-INLINE i32 middle_column(const Extent &e) { return e.left + width_in(e) / 2; }
+/// The centre of a value with an extent.
+struct Middle {
+  i32 i, j;
+};
+INLINE Middle middle_of(const V &v, const Extent &e) {
+  // The height of a tuple is its length, and its width that of its first element.
+  i32 height = is_tuple(v) ? (i32)int_of(length_or_fault(v)) : height_in(e);
+  i32 width = is_tuple(v) ? 2 : width_in(e);
+  Middle m = {e.top + height / 2, e.left + width / 2};
+  return m;
+}
 
 THREAD_OP(center)(const Ctx &, V patch) {
-  // The height of a tuple is its length.
-  if (patch.kind == TUPLE && patch.len && !starts_oddly(patch)) return stopped(ODD);
-  return with_extent(patch, [](const Extent &e) { return pair(middle_row(e), middle_column(e)); });
+  return with_extent(patch, [&](const Extent &e) {
+    Middle m = middle_of(patch, e);
+    return fits_16(m.i) && fits_16(m.j) ? pair(m.i, m.j) : stopped(SIZE);
+  });
 }
 
 /// The sum of the numbers of the columns that a row has.
@@ -450,22 +512,24 @@ INLINE i64 floor_divided(i64 n, i64 by) { return n >= 0 ? n / by : -((by - 1 - n
 
 ROW_OP(centerofmass)(const Ctx &, V patch) {
   if (has_no_elements(patch)) return make(TUPLE, 0, 0, 0, 0, 0);
-  if (is_patch(patch)) {
-    Patch p = patch_of(patch);
-    u32 down = sum(rows([&](u32 l) { return l * popcount(p.mask[l]); }));
-    u32 right = sum(rows([&](u32 l) { return sum_of_columns(p.mask[l]); }));
-    return pair(p.top + (i32)(down / p.size), p.left + (i32)(right / p.size));
-  }
+  Extent e;
+  if (!extent_of(patch, &e)) return patch.kind == GRID && patch.b > 1 ? stopped(ODD) : no_extent(patch);
+  i64 down = 0, right = 0, size = int_of(length_or_fault(patch));
   Points p;
-  if (!points_of(patch, &p)) return patch.kind == GRID && patch.b > 1 ? stopped(ODD) : no_extent(patch);
-  // Of cells, each location counts once.
-  if (p.cells) return stopped(ODD);
-  i64 down = 0, right = 0;
-  for (u32 k = 0; k < p.count; k++) {
-    down += row_of(p.at[k].len);
-    right += column_of(p.at[k].len);
+  if (points_of(patch, &p) && !p.cells) {
+    for (u32 k = 0; k < p.count; k++) {
+      down += row_of(location_at(p, k));
+      right += column_of(location_at(p, k));
+    }
+  } else {
+    // Each location of cells counts once, but the sum is divided by the number of cells.
+    if (!fits_board(e)) return stopped(SIZE);
+    Rows mask = locations_in(patch, e.top, e.left);
+    i64 locations = count(mask);
+    down = e.top * locations + sum(rows([&](u32 l) { return l * popcount(mask[l]); }));
+    right = e.left * locations + sum(rows([&](u32 l) { return sum_of_columns(mask[l]); }));
   }
-  return pair((i32)floor_divided(down, p.count), (i32)floor_divided(right, p.count));
+  return pair((i32)floor_divided(down, size), (i32)floor_divided(right, size));
 }
 
 THREAD_OP(bordering)(const Ctx &, V patch, V grid) {
@@ -482,38 +546,56 @@ THREAD_OP(bordering)(const Ctx &, V patch, V grid) {
 // ---- Two patches ----------------------------------------------------------------------------------------
 
 THREAD_OP(position)(const Ctx &, V a, V b) {
-  if ((a.kind == TUPLE && a.len) || (b.kind == TUPLE && b.len)) return stopped(ODD);
   Extent x, y;
   if (!extent_of(a, &x)) return no_extent(a);
   if (!extent_of(b, &y)) return no_extent(b);
-  i32 down = middle_row(y) - middle_row(x), right = middle_column(y) - middle_column(x);
+  // The locations of cells are a set, also those of a tuple.
+  Points p;
+  V set = empty_patch();
+  Middle from = middle_of(points_of(a, &p) && p.cells ? set : a, x);
+  Middle to = middle_of(points_of(b, &p) && p.cells ? set : b, y);
+  i32 down = to.i - from.i, right = to.j - from.j;
   // Centres in one row always get a step to the side.
   i32 j = down != 0 && right == 0 ? 0 : right > 0 ? 1 : -1;
   return pair(down == 0 ? 0 : down > 0 ? 1 : -1, j);
 }
 
-/// Whether two patches with elements have a row in common.
+/// Reads the locations of any value with an extent. None, or why it cannot.
+INLINE V read_locations(const V &v, Patch *p) {
+  Extent e;
+  if (!extent_of(v, &e)) return no_extent(v);
+  if (!fits_board(e)) return stopped(SIZE);
+  p->top = e.top;
+  p->left = e.left;
+  p->height = (u32)height_in(e);
+  p->width = (u32)width_in(e);
+  p->mask = locations_in(v, e.top, e.left);
+  return none();
+}
+/// Reads those of two values, and calls `f`.
+template <class F> INLINE V with_locations(const V &a, const V &b, F f) {
+  Patch x = {}, y = {};
+  V odd = read_locations(a, &x);
+  if (odd.kind == NONE) odd = read_locations(b, &y);
+  return odd.kind == NONE ? f(x, y) : odd;
+}
+
+/// Whether two patches have a row in common.
 INLINE bool share_row(const Patch &x, const Patch &y) {
   return rows_of(x.mask) & shift_up(rows_of(y.mask), y.top - x.top);
 }
 INLINE bool share_column(const Patch &x, const Patch &y) {
   return columns_of(x.mask) & shift_up(columns_of(y.mask), y.left - x.left);
 }
-/// What a value that is no patch gives where Python reads its locations.
-INLINE V no_locations(const V &v) { return has_no_elements(v) ? boolean(false) : no_extent(v); }
 
 INLINE V matching(const V &a, const V &b, bool by_row) {
-  if (!is_patch(a)) {
-    V v = no_locations(a);
-    if (!is_value(v)) return v;
-  }
-  if (!is_patch(b)) {
-    V v = no_locations(b);
-    if (!is_value(v)) return v;
-  }
-  if (has_no_elements(a) || has_no_elements(b)) return boolean(false);
-  Patch x = patch_of(a), y = patch_of(b);
-  return boolean(by_row ? share_row(x, y) : share_column(x, y));
+  Extent e;
+  // Nothing matches what is empty, but both are read.
+  if (has_no_elements(a)) return has_no_elements(b) || extent_of(b, &e) ? boolean(false) : no_extent(b);
+  if (has_no_elements(b)) return extent_of(a, &e) ? boolean(false) : no_extent(a);
+  return with_locations(a, b, [&](const Patch &x, const Patch &y) {
+    return boolean(by_row ? share_row(x, y) : share_column(x, y));
+  });
 }
 ROW_OP(hmatching)(const Ctx &, V a, V b) { return matching(a, b, true); }
 ROW_OP(vmatching)(const Ctx &, V a, V b) { return matching(a, b, false); }
@@ -526,8 +608,7 @@ INLINE i32 way_to(i32 from, u32 length, i32 other, u32 other_length) {
 INLINE u32 magnitude(i32 n) { return (u32)(n < 0 ? -n : n); }
 
 /// The smallest distance of two patches with elements.
-INLINE u32 distance_of(const V &a, const V &b) {
-  Patch x = patch_of(a), y = patch_of(b);
+INLINE u32 distance_of(const Patch &x, const Patch &y) {
   // A gap between the boxes is a part of all ways. After it, the boxes have a row and a column in common.
   i32 up = way_to(y.top, y.height, x.top, x.height), across = way_to(y.left, y.width, x.left, x.width);
   u32 steps = magnitude(up) + magnitude(across);
@@ -561,9 +642,7 @@ INLINE u32 distance_of(const V &a, const V &b) {
 }
 
 ROW_OP(manhattan)(const Ctx &, V a, V b) {
-  if (!is_patch(a) || size_of_patch(a) == 0) return no_extent(a);
-  if (!is_patch(b) || size_of_patch(b) == 0) return no_extent(b);
-  return integer(distance_of(a, b));
+  return with_locations(a, b, [](const Patch &x, const Patch &y) { return integer(distance_of(x, y)); });
 }
 
 /// Patches of which one moves along the rows: the rows of one that stays, the same rows of the other,
@@ -585,57 +664,40 @@ INLINE bool are_touching(const Moving &m, i32 right) {
 }
 
 ROW_OP(adjacent)(const Ctx &, V a, V b) {
-  if (!is_patch(a) || size_of_patch(a) == 0) return no_extent(a);
-  if (!is_patch(b) || size_of_patch(b) == 0) return no_extent(b);
-  i32 up = way_to(row_of(b.len), b.a, row_of(a.len), a.a);
-  i32 across = way_to(column_of(b.len), b.b, column_of(a.len), a.b);
-  if (magnitude(up) + magnitude(across) > 1) return boolean(false);
-  Patch x = patch_of(a), y = patch_of(b);
-  return boolean(are_touching(moving(x.mask, y.mask, y.top - x.top), y.left - x.left));
+  return with_locations(a, b, [](const Patch &x, const Patch &y) {
+    i32 up = way_to(y.top, y.height, x.top, x.height), across = way_to(y.left, y.width, x.left, x.width);
+    if (magnitude(up) + magnitude(across) > 1) return boolean(false);
+    return boolean(are_touching(moving(x.mask, y.mask, y.top - x.top), y.left - x.left));
+  });
 }
 
 /// The most steps of `gravitate`.
 const i32 MOST_MOVES = 42;
 
 ROW_OP(gravitate)(const Ctx &, V source, V destination) {
-  Extent from, to;
-  if (!is_patch(source) || !extent_of(source, &from)) return no_extent(source);
-  if (!is_patch(destination) || !extent_of(destination, &to)) return no_extent(destination);
-  Patch x = patch_of(destination), y = patch_of(source);
-  bool upright = share_column(x, y);
-  i32 down = y.top - x.top, right = y.left - x.left, sense;
-  if (upright) {
-    sense = middle_row(from) < middle_row(to) ? 1 : -1;
-  } else {
-    sense = middle_column(from) < middle_column(to) ? 1 : -1;
-  }
-  // Columns become rows, so that all movement is along them.
-  Moving m = upright ? moving(transposed(x.mask), transposed(y.mask), right) : moving(x.mask, y.mask, down);
-  i32 moves = 0, start = upright ? down : right;
-  while (moves < MOST_MOVES && !are_touching(m, start + sense * moves)) moves++;
-  return upright ? pair(sense * moves, 0) : pair(0, sense * moves);
+  return with_locations(source, destination, [&](const Patch &y, const Patch &x) {
+    Extent e;
+    extent_of(source, &e);
+    Middle from = middle_of(source, e);
+    extent_of(destination, &e);
+    Middle to = middle_of(destination, e);
+    bool upright = share_column(x, y);
+    i32 down = y.top - x.top, right = y.left - x.left;
+    i32 sense = (upright ? from.i < to.i : from.j < to.j) ? 1 : -1;
+    // Columns become rows, so that all movement is along them.
+    Moving m = upright ? moving(transposed(x.mask), transposed(y.mask), right) : moving(x.mask, y.mask, down);
+    i32 moves = 0, start = upright ? down : right;
+    while (moves < MOST_MOVES && !are_touching(m, start + sense * moves)) moves++;
+    return upright ? pair(sense * moves, 0) : pair(0, sense * moves);
+  });
 }
 
 // ---- Lines and boxes ------------------------------------------------------------------------------------
 
-/// Whether a location has plain numbers; what comes after them does not count.
-INLINE bool location_of(const V &v, i32 *i, i32 *j) {
-  if (v.kind == PAIR) {
-    *i = row_of(v.len);
-    *j = column_of(v.len);
-    return true;
-  }
-  if (v.kind != TUPLE || v.len < 2) return false;
-  const V *items = (const V *)v.bits;
-  *i = (i32)int_of(items[0]);
-  *j = (i32)int_of(items[1]);
-  return items[0].kind == INT && items[1].kind == INT && fits_16(int_of(items[0])) && fits_16(int_of(items[1]));
-}
-
 /// Three rows of three columns around a location.
 INLINE V around(const Ctx &c, const V &loc, u32 row, u32 middle, u32 size) {
   i32 i, j;
-  if (!location_of(loc, &i, &j)) {
+  if (!two_numbers(loc, true, &i, &j)) {
     if (has_no_places(loc) || loc.kind == CELL || loc.kind == GRID) return fault(TYPE_);
     return loc.kind == TUPLE && loc.len == 0 ? fault(INDEX_) : stopped(ODD);
   }
@@ -691,7 +753,7 @@ ROW_OP(connect)(const Ctx &c, V a, V b) {
 ROW_OP(shoot)(const Ctx &c, V start, V direction) {
   i32 down, right;
   if (has_no_places(start) || (has_no_places(direction) && start.kind == PAIR)) return fault(TYPE_);
-  if (start.kind != PAIR || !vector_of(direction, &down, &right)) return stopped(ODD);
+  if (start.kind != PAIR || !two_numbers(direction, false, &down, &right)) return stopped(ODD);
   i32 i = row_of(start.len), j = column_of(start.len);
   return line_between(c, i, j, i + 42 * down, j + 42 * right);
 }
@@ -702,23 +764,26 @@ const i32 FRONTIER = 29;
 ROW_OP(vfrontier)(const Ctx &c, V location) {
   i32 i, j;
   if (has_no_places(location)) return fault(TYPE_);
-  if (!location_of(location, &i, &j)) return stopped(ODD);
+  if (!two_numbers(location, true, &i, &j)) return stopped(ODD);
   Extent e = {0, j, FRONTIER, j};
   return full_board(c, e);
 }
 
 THREAD_OP(hfrontier)(const Ctx &c, V location) {
-  i32 i, j;
   if (has_no_places(location)) return fault(TYPE_);
-  if (location.kind == CELL) {
-    i = location.a;
-  } else if (!location_of(location, &i, &j)) {
+  if (location.kind == TUPLE && location.len == 0) return fault(INDEX_);
+  i64 i = location.kind == PAIR ? row_of(location.len) : location.a;
+  if (location.kind == TUPLE) {
+    const V *items = (const V *)location.bits;
+    if (items[0].kind != INT || !fits_16(int_of(items[0]))) return stopped(ODD);
+    i = int_of(items[0]);
+  } else if (location.kind != PAIR && location.kind != CELL) {
     return stopped(ODD);
   }
   u32 *to = (u32 *)room_alone(c, 4);
   if (!to) return stopped(MEMORY);
   *to = low(FRONTIER + 1);
-  return make(INDICES, 1, FRONTIER + 1, 0, place(i, 0), (u64)to | (u64)(FRONTIER + 1) << 48);
+  return make(INDICES, 1, FRONTIER + 1, 0, place((i32)i, 0), (u64)to | (u64)(FRONTIER + 1) << 48);
 }
 
 ROW_OP(backdrop)(const Ctx &c, V patch) {
@@ -728,10 +793,11 @@ ROW_OP(backdrop)(const Ctx &c, V patch) {
 
 ROW_OP(delta)(const Ctx &c, V patch) {
   if (has_no_elements(patch)) return empty_patch();
-  // Python takes no tuple from a set, unless it holds cells.
-  if (patch.kind == TUPLE && !starts_oddly(patch)) return stopped(ODD);
   return with_extent(patch, [&](const Extent &e) {
     if (!fits_board(e)) return stopped(SIZE);
+    // A tuple of locations stays a tuple, which cannot be taken from a set.
+    Points p;
+    if (is_tuple(patch) && points_of(patch, &p) && !p.cells) return fault(TYPE_);
     Rows box = rectangle((u32)height_in(e), (u32)width_in(e));
     return indices(c, without(box, locations_in(patch, e.top, e.left)), e.top, e.left);
   });
