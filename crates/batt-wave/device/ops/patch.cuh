@@ -1,4 +1,4 @@
-// Patches: their bounds, and moving, mirroring and surrounding them.
+// Patches: their bounds, distances and moves, and the lines and boxes around them.
 
 /// Python's KeyError.
 const FaultCode KEY_ = (FaultCode)2;
@@ -200,8 +200,11 @@ INLINE V frame_board(const Ctx &c, const Extent &e) {
   return board_of(c, mask, e, height * width - inside);
 }
 
-/// A patch with other colours, or another place, and the same locations.
-INLINE V same_board(Kind kind, const V &v, u8 color, u32 at) { return make(kind, v.a, v.b, color, at, v.bits); }
+/// A patch with other colours, or another place, and the same locations. Nothing else that is known of
+/// the patch holds for it.
+INLINE V same_board(Kind kind, const V &v, u8 color, u32 at) {
+  return make(kind, v.a, v.b, color, at, (u64)payload_of(v) | (u64)size_of_patch(v) << 48);
+}
 
 /// The set of points, or of their locations, by a lane alone. They must be within a board.
 INLINE V gathered_alone(const Ctx &c, const Points &p, const Extent &e, bool as_cells) {
@@ -488,17 +491,17 @@ THREAD_OP(hline)(const Ctx &, V patch) {
 struct Middle {
   i32 i, j;
 };
-INLINE Middle middle_of(const V &v, const Extent &e) {
+INLINE Middle middle_of(const V &v, const Extent &e, bool as_tuple) {
   // The height of a tuple is its length, and its width that of its first element.
-  i32 height = is_tuple(v) ? (i32)int_of(length_or_fault(v)) : height_in(e);
-  i32 width = is_tuple(v) ? 2 : width_in(e);
+  i32 height = as_tuple ? (i32)(v.kind == GRID ? v.a : v.len) : height_in(e);
+  i32 width = as_tuple ? 2 : width_in(e);
   Middle m = {e.top + height / 2, e.left + width / 2};
   return m;
 }
 
 THREAD_OP(center)(const Ctx &, V patch) {
   return with_extent(patch, [&](const Extent &e) {
-    Middle m = middle_of(patch, e);
+    Middle m = middle_of(patch, e, is_tuple(patch));
     return fits_16(m.i) && fits_16(m.j) ? pair(m.i, m.j) : stopped(SIZE);
   });
 }
@@ -551,9 +554,8 @@ THREAD_OP(position)(const Ctx &, V a, V b) {
   if (!extent_of(b, &y)) return no_extent(b);
   // The locations of cells are a set, also those of a tuple.
   Points p;
-  V set = empty_patch();
-  Middle from = middle_of(points_of(a, &p) && p.cells ? set : a, x);
-  Middle to = middle_of(points_of(b, &p) && p.cells ? set : b, y);
+  Middle from = middle_of(a, x, is_tuple(a) && points_of(a, &p) && !p.cells);
+  Middle to = middle_of(b, y, is_tuple(b) && points_of(b, &p) && !p.cells);
   i32 down = to.i - from.i, right = to.j - from.j;
   // Centres in one row always get a step to the side.
   i32 j = down != 0 && right == 0 ? 0 : right > 0 ? 1 : -1;
@@ -678,9 +680,9 @@ ROW_OP(gravitate)(const Ctx &, V source, V destination) {
   return with_locations(source, destination, [&](const Patch &y, const Patch &x) {
     Extent e;
     extent_of(source, &e);
-    Middle from = middle_of(source, e);
+    Middle from = middle_of(source, e, is_tuple(source));
     extent_of(destination, &e);
-    Middle to = middle_of(destination, e);
+    Middle to = middle_of(destination, e, is_tuple(destination));
     bool upright = share_column(x, y);
     i32 down = y.top - x.top, right = y.left - x.left;
     i32 sense = (upright ? from.i < to.i : from.j < to.j) ? 1 : -1;
