@@ -114,7 +114,7 @@ INLINE V fault_of_start(const V &v) {
   return first;
 }
 /// What a value without an extent gives where Python needs one.
-INLINE V no_extent(const V &v) {
+INLINE V no_bounds(const V &v) {
   if (has_no_elements(v)) return fault(VALUE_);
   V start = fault_of_start(v);
   if (start.kind != NONE) return start;
@@ -122,7 +122,7 @@ INLINE V no_extent(const V &v) {
   return v.kind == GRID ? fault(v.b == 1 ? INDEX_ : VALUE_) : stopped(ODD);
 }
 /// What a value that is no pair gives where Python unpacks one.
-INLINE V no_pair(const V &v) {
+INLINE V no_unpacking(const V &v) {
   u32 length = 2;
   if (v.kind < PAIR || v.kind == OP) return fault(TYPE_);
   if (v.kind == GRID) length = v.a;
@@ -294,7 +294,7 @@ ROW_OP(toobject)(const Ctx &c, V patch, V grid) {
   if (grid.kind != GRID) return stopped(ODD);
   if (has_no_elements(patch)) return empty_patch();
   Points p;
-  if (!is_patch(patch) && !points_of(patch, &p)) return no_extent(patch);
+  if (!is_patch(patch) && !points_of(patch, &p)) return no_bounds(patch);
   Grid g = grid_of(grid);
   Rows mask = locations_in(patch, 0, 0) & area_of(g);
   return object(c, mask, 0, 0, common_color(g, mask), g.plane);
@@ -317,7 +317,7 @@ THREAD_OP(recolor)(const Ctx &c, V value, V patch) {
 /// A patch with elements, or points, moved by a lane alone.
 INLINE V shifted(const Ctx &c, const V &patch, i32 down, i32 right) {
   Extent e;
-  if (!extent_of(patch, &e)) return no_extent(patch);
+  if (!extent_of(patch, &e)) return no_bounds(patch);
   e.top += down, e.left += right, e.bottom += down, e.right += right;
   if (!fits_numbers(e)) return stopped(SIZE);
   if (is_patch(patch)) return same_board((Kind)patch.kind, patch, patch.c, place(e.top, e.left));
@@ -359,13 +359,13 @@ THREAD_OP(shift)(const Ctx &c, V patch, V directions) {
   if (two && two_numbers(directions, false, &down, &right)) return shifted(c, patch, down, right);
   // A number and a location do not add up.
   if (directions.kind == CELL && is_patch(patch)) return fault(TYPE_);
-  return no_pair(directions);
+  return no_unpacking(directions);
 }
 
 THREAD_OP(normalize)(const Ctx &c, V patch) {
   if (has_no_elements(patch)) return patch;
   Extent e;
-  if (!extent_of(patch, &e)) return no_extent(patch);
+  if (!extent_of(patch, &e)) return no_bounds(patch);
   return shifted(c, patch, -e.top, -e.left);
 }
 
@@ -380,7 +380,7 @@ ROW_OP(corners)(const Ctx &c, V patch) {
   Extent e;
   if (!extent_of(patch, &e)) {
     // Python looks the third column up among two.
-    return patch.kind == GRID && patch.b > 2 ? fault(KEY_) : no_extent(patch);
+    return patch.kind == GRID && patch.b > 2 ? fault(KEY_) : no_bounds(patch);
   }
   if (fits_board(e)) {
     u32 last = (u32)(e.bottom - e.top), ends = 1u | 1u << (e.right - e.left);
@@ -402,7 +402,7 @@ ROW_OP(corners)(const Ctx &c, V patch) {
 /// Calls `f(extent)` for a value that has one.
 template <class F> INLINE V with_extent(const V &v, F f) {
   Extent e;
-  return extent_of(v, &e) ? f(e) : no_extent(v);
+  return extent_of(v, &e) ? f(e) : no_bounds(v);
 }
 
 THREAD_OP(uppermost)(const Ctx &, V patch) {
@@ -516,7 +516,7 @@ INLINE i64 floor_divided(i64 n, i64 by) { return n >= 0 ? n / by : -((by - 1 - n
 ROW_OP(centerofmass)(const Ctx &, V patch) {
   if (has_no_elements(patch)) return make(TUPLE, 0, 0, 0, 0, 0);
   Extent e;
-  if (!extent_of(patch, &e)) return patch.kind == GRID && patch.b > 1 ? stopped(ODD) : no_extent(patch);
+  if (!extent_of(patch, &e)) return patch.kind == GRID && patch.b > 1 ? stopped(ODD) : no_bounds(patch);
   i64 down = 0, right = 0, size = int_of(length_or_fault(patch));
   Points p;
   if (points_of(patch, &p) && !p.cells) {
@@ -550,8 +550,8 @@ THREAD_OP(bordering)(const Ctx &, V patch, V grid) {
 
 THREAD_OP(position)(const Ctx &, V a, V b) {
   Extent x, y;
-  if (!extent_of(a, &x)) return no_extent(a);
-  if (!extent_of(b, &y)) return no_extent(b);
+  if (!extent_of(a, &x)) return no_bounds(a);
+  if (!extent_of(b, &y)) return no_bounds(b);
   // The locations of cells are a set, also those of a tuple.
   Points p;
   Middle from = middle_of(a, x, is_tuple(a) && points_of(a, &p) && !p.cells);
@@ -565,7 +565,7 @@ THREAD_OP(position)(const Ctx &, V a, V b) {
 /// Reads the locations of any value with an extent. None, or why it cannot.
 INLINE V read_locations(const V &v, Patch *p) {
   Extent e;
-  if (!extent_of(v, &e)) return no_extent(v);
+  if (!extent_of(v, &e)) return no_bounds(v);
   if (!fits_board(e)) return stopped(SIZE);
   p->top = e.top;
   p->left = e.left;
@@ -593,8 +593,8 @@ INLINE bool share_column(const Patch &x, const Patch &y) {
 INLINE V matching(const V &a, const V &b, bool by_row) {
   Extent e;
   // Nothing matches what is empty, but both are read.
-  if (has_no_elements(a)) return has_no_elements(b) || extent_of(b, &e) ? boolean(false) : no_extent(b);
-  if (has_no_elements(b)) return extent_of(a, &e) ? boolean(false) : no_extent(a);
+  if (has_no_elements(a)) return has_no_elements(b) || extent_of(b, &e) ? boolean(false) : no_bounds(b);
+  if (has_no_elements(b)) return extent_of(a, &e) ? boolean(false) : no_bounds(a);
   return with_locations(a, b, [&](const Patch &x, const Patch &y) {
     return boolean(by_row ? share_row(x, y) : share_column(x, y));
   });
@@ -749,7 +749,7 @@ INLINE V line_between(const Ctx &c, i32 i, i32 j, i32 to_i, i32 to_j) {
 ROW_OP(connect)(const Ctx &c, V a, V b) {
   if (a.kind == PAIR && b.kind == PAIR)
     return line_between(c, row_of(a.len), column_of(a.len), row_of(b.len), column_of(b.len));
-  return no_pair(a.kind == PAIR ? b : a);
+  return no_unpacking(a.kind == PAIR ? b : a);
 }
 
 ROW_OP(shoot)(const Ctx &c, V start, V direction) {
