@@ -113,7 +113,6 @@ fn measure(
     let options = ScoreOptions::default();
     let (expected, _) = score_table(&mut [], &compiled, samples, &options, &cancel);
     let cores = started.elapsed();
-    let all: Vec<&Program> = programs.iter().collect();
     let resident = engine.load(samples)?;
     let mut measured = Measured {
         programs: programs.len(),
@@ -131,7 +130,7 @@ fn measure(
         }
         let started = Instant::now();
         // A search makes new programs each time, so planning counts.
-        let plan = WavePlan::of(engine.table(), programs[0].dialect(), &all);
+        let plan = WavePlan::of(engine.table(), programs[0].dialect(), &compiled);
         let batch = WaveBatch {
             plan: &plan,
             first: 0,
@@ -179,7 +178,7 @@ fn each(
     let mut lines = Vec::new();
     for program in programs {
         let started = Instant::now();
-        let plan = WavePlan::of(engine.table(), program.dialect(), &[program]);
+        let plan = WavePlan::of(engine.table(), program.dialect(), [&Compiled::new(program)]);
         let batch = WaveBatch {
             plan: &plan,
             first: 0,

@@ -12,8 +12,9 @@ use std::time::{Duration, Instant};
 
 use batt_dsl::Limits;
 use batt_engine::device::{
-    Device, EncodedPrograms, Prepared, SearchBatch, SearchScores, Searcher, Times,
+    Device, EncodedPrograms, Encoder, Prepared, SearchBatch, SearchScores, Searcher, Times,
 };
+use batt_engine::wave::KernelTable;
 use batt_engine::{Judged, ParamRole, Sample};
 
 use crate::generation::{Pipeline, Tools, Work, lock};
@@ -46,6 +47,8 @@ type ServedDevice<'d> = (&'d mut Box<dyn Device>, Searcher);
 pub(crate) struct Devices<'d, 't> {
     devices: Vec<Mutex<ServedDevice<'d>>>,
     samples: &'d Prepared<'t>,
+    /// The kernels of the devices, if all of them run one op at a time.
+    waves: Option<&'static KernelTable>,
     /// Whether any thread serves a device.
     served: AtomicBool,
     /// The programs of each island, once they are encoded.
@@ -69,6 +72,11 @@ impl<'d, 't> Devices<'d, 't> {
         islands: usize,
         limits: &Limits,
     ) -> Option<Devices<'d, 't>> {
+        let tables = devices
+            .iter_mut()
+            .map(|device| Some(device.waves()?.table()));
+        let tables: Option<Vec<&'static KernelTable>> = tables.collect();
+        let waves = tables.and_then(|tables| tables.first().copied());
         let devices: Vec<Mutex<ServedDevice<'d>>> = devices
             .iter_mut()
             .filter_map(|device| Some(Mutex::new((device, Searcher::new(limits)?))))
@@ -76,6 +84,7 @@ impl<'d, 't> Devices<'d, 't> {
         (!devices.is_empty()).then(|| Devices {
             devices,
             samples,
+            waves,
             served: AtomicBool::new(false),
             encoded: (0..islands).map(|_| Mutex::default()).collect(),
             spent: Mutex::default(),
@@ -120,7 +129,11 @@ impl<'d, 't> Devices<'d, 't> {
         let started = Instant::now();
         let roots = offspring.children.iter().map(|child| child.root);
         let graph = &offspring.pool.typed.graph;
-        *lock(&self.encoded[at]) = Some(tools.encoder.encode(graph, roots));
+        let encoded = match self.waves {
+            Some(table) => Encoder::plan(table, graph, roots),
+            None => tools.encoder.encode(graph, roots),
+        };
+        *lock(&self.encoded[at]) = Some(encoded);
         tools.times.since(Stage::Encode, started);
     }
 
@@ -135,8 +148,8 @@ impl<'d, 't> Devices<'d, 't> {
         while let Some(islands) = next_launch(pipeline) {
             let started = Instant::now();
             let (programs, firsts) = self.collect(&islands, pipeline);
-            let parts: Vec<(&EncodedPrograms, Range<usize>)> = programs
-                .iter()
+            let parts: Vec<(EncodedPrograms, Range<usize>)> = programs
+                .into_iter()
                 .zip(&islands)
                 .map(|(encoded, &at)| {
                     let turn = &pipeline.turns[at];
@@ -144,9 +157,7 @@ impl<'d, 't> Devices<'d, 't> {
                     (encoded, own)
                 })
                 .collect();
-            let batch = SearchBatch::new(self.samples, &parts);
-            drop(parts);
-            drop(programs);
+            let batch = SearchBatch::new(self.samples, parts);
             times.since(Stage::Send, started);
             let launched = {
                 let mut served = lock(served);

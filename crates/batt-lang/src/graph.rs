@@ -327,11 +327,6 @@ impl Graph {
     /// Adds a program and returns its result. Returns `None` if the program has another dialect, or
     /// if its parameters are neither a single grid nor some of `S`, `I` and `C`.
     pub fn add_program(&mut self, program: &Program) -> Option<Ref> {
-        self.add_steps(program).map(|(_, result)| result)
-    }
-
-    /// Does the same as [`add_program`](Graph::add_program), and also returns the value of each step.
-    pub fn add_steps(&mut self, program: &Program) -> Option<(Vec<Ref>, Ref)> {
         if program.dialect() != self.dialect {
             return None;
         }
@@ -349,8 +344,7 @@ impl Graph {
             }
             values.push(self.intern(&operands));
         }
-        let result = self.place(program.result(), &params, &values);
-        Some((values, result))
+        Some(self.place(program.result(), &params, &values))
     }
 
     fn place(&mut self, operand: &Operand, params: &[Ref], values: &[Ref]) -> Ref {

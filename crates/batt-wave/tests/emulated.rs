@@ -13,7 +13,11 @@ use batt_wave::EmulatedWaves;
 fn compare(programs: &[&Program], samples: &[Sample<'_>]) -> WaveReport {
     let mut engine = WaveEngine::new(Box::new(EmulatedWaves)).unwrap();
     let resident = engine.load(samples).unwrap();
-    let plan = WavePlan::of(engine.table(), programs[0].dialect(), programs);
+    let compiled: Vec<Compiled> = programs
+        .iter()
+        .map(|program| Compiled::new(program))
+        .collect();
+    let plan = WavePlan::of(engine.table(), programs[0].dialect(), &compiled);
     let batch = WaveBatch {
         plan: &plan,
         first: 0,

@@ -2,6 +2,8 @@
 
 use std::time::Duration;
 
+use crate::wave::WaveEngine;
+
 /// The parameter of the kernel: what `docs/device.md` has under Launch. Addresses are the device's.
 #[repr(C)]
 #[derive(Clone, Copy, Debug, Default)]
@@ -140,4 +142,9 @@ pub trait Device: Send {
 
     /// Runs a batch of jobs, whole programs each.
     fn run(&mut self, batch: &Batch<'_>) -> Result<Launched, DeviceError>;
+
+    /// Returns the engine that runs one op at a time, if the device has one. It scores programs faster.
+    fn waves(&mut self) -> Option<&mut WaveEngine> {
+        None
+    }
 }

@@ -28,6 +28,7 @@ pub use feed::PieceAt;
 pub use inputs::{Inputs, JobParam, SampleAt, Shape, Shapes};
 pub use launch::{Done, Finished, JobAt, LaunchPass, LaunchSettings, Launcher, STEPS_PER_FUEL};
 pub use report::{Counts, DeviceOpCount, DeviceReport, DeviceUsage, Mismatch};
+pub(crate) use results::verdict as verdict_of;
 pub use results::{DeviceEntry, Reason, entries, only_entry};
 pub use score::{
     EncodedPrograms, Encoder, Prepared, ScoreOptions, ScoreReport, SearchBatch, SearchScores,

@@ -283,7 +283,7 @@ fn is_cut_short(detail: u32) -> bool {
 }
 
 /// What a value was judged to be.
-fn verdict(detail: u32) -> Verdict {
+pub(crate) fn verdict(detail: u32) -> Verdict {
     match detail {
         0 => Verdict::Right,
         u32::MAX => Verdict::Unknown,

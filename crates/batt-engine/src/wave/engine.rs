@@ -17,7 +17,8 @@ use crate::sample::Sample;
 /// Grids of samples are at most this high and wide. The ranks of larger ones are not on the device.
 const SIDE: usize = 30;
 
-/// Samples on a device.
+/// Samples on a device, until they are released.
+#[derive(Clone, Copy, Debug)]
 pub struct WaveSamples {
     /// The input grids, then the expected grids, as values.
     pub(super) values: WaveBuffer,
@@ -55,6 +56,8 @@ pub struct WaveEngine {
     tables: WaveBuffer,
     pub(super) tables_at: u64,
     pub(super) memory: Memory,
+    /// The samples that stay, with their id.
+    resident: Option<(u64, WaveSamples)>,
 }
 
 impl WaveEngine {
@@ -70,6 +73,7 @@ impl WaveEngine {
             tables,
             tables_at: tables.address,
             memory: Memory::default(),
+            resident: None,
         })
     }
 
@@ -116,6 +120,22 @@ impl WaveEngine {
             Err(error) => {
                 self.release(loaded);
                 Err(error)
+            }
+        }
+    }
+
+    /// Returns samples that stay on the device until others are kept. An id stands for the same
+    /// samples each time.
+    pub fn keep(&mut self, id: u64, samples: &[Sample<'_>]) -> Result<WaveSamples, DeviceError> {
+        match self.resident {
+            Some((known, resident)) if known == id => Ok(resident),
+            _ => {
+                if let Some((_, old)) = self.resident.take() {
+                    self.release(old);
+                }
+                let loaded = self.load(samples)?;
+                self.resident = Some((id, loaded));
+                Ok(loaded)
             }
         }
     }
@@ -184,6 +204,9 @@ impl WaveEngine {
 impl Drop for WaveEngine {
     fn drop(&mut self) {
         self.device.free(self.tables);
+        if let Some((_, resident)) = self.resident.take() {
+            self.release(resident);
+        }
         self.memory.release(self.device.as_mut());
     }
 }

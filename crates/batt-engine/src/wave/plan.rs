@@ -14,6 +14,9 @@ use rustc_hash::FxHashMap as HashMap;
 use super::closure::{Func, Val};
 use super::table::{KernelTable, WaveMapping, property_of};
 use super::wire::{Encoded, literal_value, op_value};
+use crate::compile::Compiled;
+use crate::lower::{CONSTANT, Constant, Instruction, Source};
+use crate::sample::ParamRole;
 
 /// The most calls that a program may become.
 const MOST_CALLS: usize = 2_000;
@@ -129,14 +132,14 @@ impl WavePlan {
     }
 
     /// Plans programs that have the same dialect.
-    pub fn of(table: &'static KernelTable, dialect: Dialect, programs: &[&Program]) -> WavePlan {
+    pub fn of<'c>(
+        table: &'static KernelTable,
+        dialect: Dialect,
+        programs: impl IntoIterator<Item = &'c Compiled>,
+    ) -> WavePlan {
         let mut planner = WavePlanner::new(table, dialect);
-        let mut graph = Graph::new(dialect);
         for program in programs {
-            match graph.add_steps(program) {
-                Some((steps, result)) => planner.add(&graph, &steps, result),
-                None => planner.plan.places.push(None),
-            }
+            planner.add_compiled(program);
         }
         planner.finish()
     }
@@ -154,7 +157,7 @@ pub enum WaveArg {
 /// What a call is made of: equal ones are one call.
 type CallKey = (usize, u32, Vec<Operand>, Option<(DomainId, Operand)>);
 
-/// Builds a plan. All programs come from one graph.
+/// Builds a plan. Programs that come from a graph all come from the same one.
 pub struct WavePlanner {
     table: &'static KernelTable,
     plan: WavePlan,
@@ -200,26 +203,102 @@ impl WavePlanner {
 
     /// Adds a program of the graph: a value with all that it is computed from.
     pub fn add_value(&mut self, graph: &Graph, value: Ref) {
+        self.made = 0;
         let mut nodes = std::mem::take(&mut self.nodes);
         graph.reach_into(value, &mut nodes);
-        let steps: Vec<Ref> = nodes.iter().map(|&node| Ref::node(node)).collect();
+        let planned = match graph.params(value, &nodes) {
+            [1] => self.program(graph, &nodes, value),
+            _ => None,
+        };
         self.nodes = nodes;
-        self.add(graph, &steps, value);
+        self.push(planned);
     }
 
-    /// Adds a program of the graph by the values of its steps.
-    pub fn add(&mut self, graph: &Graph, steps: &[Ref], result: Ref) {
+    /// Adds a program.
+    pub fn add_compiled(&mut self, program: &Compiled) {
         self.made = 0;
-        let planned = self.program(graph, steps, result);
+        let is_own = program.dialect() == self.plan.dialect;
+        let takes_input = program.roles() == Some(&[ParamRole::Input]);
+        let planned = (is_own && takes_input)
+            .then(|| self.compiled(program))
+            .flatten();
+        self.push(planned);
+    }
+
+    fn push(&mut self, planned: Option<PlannedProgram>) {
         let place = planned.is_some().then_some(self.plan.programs.len() as u32);
         self.plan.places.push(place);
         self.plan.programs.extend(planned);
     }
 
-    fn program(&mut self, graph: &Graph, steps: &[Ref], result: Ref) -> Option<PlannedProgram> {
+    fn compiled(&mut self, program: &Compiled) -> Option<PlannedProgram> {
+        let mut steps = Vec::with_capacity(program.steps.instructions.len());
+        let result = self.compiled_value(program, &mut steps)?;
+        let calls = steps.into_iter().enumerate();
+        let calls = calls.filter_map(|(step, val)| match val {
+            Val::Data(operand @ Operand::Call(_)) => Some((step as u32, operand)),
+            // These cannot fail.
+            Val::Data(_) | Val::Func(_) => None,
+        });
+        let calls = calls.collect();
+        match result {
+            Val::Data(result) => Some(self.planned(calls, result)),
+            Val::Func(_) => None,
+        }
+    }
+
+    /// Plans the steps of a program, and returns its result.
+    fn compiled_value(&mut self, program: &Compiled, values: &mut Vec<Val>) -> Option<Val> {
+        let steps = &program.steps;
+        for (instruction, op) in steps.instructions.iter().zip(&steps.ops) {
+            let mut args = Vec::with_capacity(instruction.args().len());
+            for source in instruction.args() {
+                args.push(self.source(program, *source, values)?);
+            }
+            let val = match (instruction, op) {
+                (Instruction::Tuple(_), _) => return None,
+                (Instruction::Dynamic(callee, _), _) => {
+                    let Val::Func(callee) = self.source(program, *callee, values)? else {
+                        return None;
+                    };
+                    self.apply(&callee, &args)?
+                }
+                (_, Some(op)) => self.apply(&Func::Op(*op), &args)?,
+                (_, None) => return None,
+            };
+            values.push(val);
+        }
+        self.source(program, program.result, values)
+    }
+
+    fn source(&mut self, program: &Compiled, source: Source, values: &[Val]) -> Option<Val> {
+        let steps = &program.steps;
+        if source.slot == CONSTANT {
+            return match source.constant {
+                Constant::None => self.constant(&OwnedValue::None),
+                Constant::Bool(value) => self.constant(&OwnedValue::Bool(value)),
+                Constant::Int(number) => self.constant(&OwnedValue::Int(number)),
+                Constant::Pair(pair) => {
+                    let parts = [pair.i, pair.j].map(|part| OwnedValue::Int(part.into()));
+                    self.constant(&OwnedValue::Tuple(parts.to_vec()))
+                }
+                Constant::Op(op) => Some(Val::Func(Arc::new(Func::Op(op)))),
+            };
+        }
+        let slot = source.slot as usize;
+        if slot < steps.params {
+            return Some(Val::Data(Operand::Input));
+        }
+        match slot.checked_sub(steps.first_step) {
+            Some(step) => values.get(step).cloned(),
+            None => self.constant(&literal_value(steps.literals.get(slot - steps.params)?)),
+        }
+    }
+
+    fn program(&mut self, graph: &Graph, steps: &[u32], result: Ref) -> Option<PlannedProgram> {
         let mut data = Vec::with_capacity(steps.len());
-        for (step, value) in steps.iter().enumerate() {
-            match self.value(graph, *value)? {
+        for (step, node) in steps.iter().enumerate() {
+            match self.value(graph, Ref::node(*node))? {
                 Val::Data(operand @ Operand::Call(_)) => data.push((step as u32, operand)),
                 // These cannot fail.
                 Val::Data(_) | Val::Func(_) => {}
@@ -249,9 +328,7 @@ impl WavePlanner {
             let steps = is_call.then_some((0, result)).into_iter().collect();
             self.planned(steps, result)
         });
-        let place = planned.is_some().then_some(self.plan.programs.len() as u32);
-        self.plan.places.push(place);
-        self.plan.programs.extend(planned);
+        self.push(planned);
     }
 
     fn value_of_call(&mut self, op: OpId, args: &[WaveArg], wrap: Option<OpId>) -> Option<Operand> {
@@ -260,13 +337,7 @@ impl WavePlanner {
             values.push(match arg {
                 WaveArg::Value(value) => self.constant(value)?,
                 WaveArg::Program(program) => {
-                    let mut graph = Graph::new(self.plan.dialect);
-                    let (_, result) = graph.add_steps(program)?;
-                    // Each of these programs has a graph of its own.
-                    self.known.clear();
-                    let value = self.value(&graph, result);
-                    self.known.clear();
-                    value?
+                    self.compiled_value(&Compiled::new(program), &mut Vec::new())?
                 }
             });
         }

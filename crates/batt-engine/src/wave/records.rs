@@ -1,7 +1,13 @@
 //! How runs ended.
 
+use batt_dsl::Fault;
+use batt_lang::StepId;
+
 use super::layout::Record;
 use super::report::WaveReason;
+use crate::device::{Reason, verdict_of};
+use crate::evaluate::{Judged, Verdict};
+use crate::interpret::RunError;
 
 /// How a run ended on the device.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -22,6 +28,27 @@ pub enum WaveEnd {
     },
     /// The CPU must run it.
     Left(WaveReason),
+}
+
+impl WaveEnd {
+    /// Returns the score of the run, or why it falls back to the CPU.
+    pub fn judged(self) -> Result<Judged, Reason> {
+        match self {
+            WaveEnd::Value { verdict, hash } => Ok(Judged {
+                verdict: verdict_of(verdict),
+                hash: Some(hash),
+            }),
+            WaveEnd::Fault { fault, step } => {
+                let fault = *Fault::ALL.get(usize::from(fault)).ok_or(Reason::Broken)?;
+                let step = Some(StepId(step));
+                Ok(Judged {
+                    verdict: Verdict::Failed(RunError { fault, step }),
+                    hash: None,
+                })
+            }
+            WaveEnd::Left(reason) => Err(reason.into()),
+        }
+    }
 }
 
 /// Records of the programs of a batch on some of its samples: for each planned program, one a sample.

@@ -1,5 +1,7 @@
 //! What became of runs.
 
+use crate::device::Reason;
+
 /// Why a run was left to the CPU. The first ones are `WaveReason` in `value.cuh`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 #[repr(u8)]
@@ -43,6 +45,20 @@ impl WaveReason {
             WaveReason::Limit => "limits",
             WaveReason::Missing => "no device code",
             WaveReason::Device => "device error",
+        }
+    }
+}
+
+impl From<WaveReason> for Reason {
+    fn from(reason: WaveReason) -> Reason {
+        match reason {
+            WaveReason::Order => Reason::Order,
+            WaveReason::Size => Reason::Size,
+            WaveReason::Memory => Reason::Arena,
+            WaveReason::Odd => Reason::Odd,
+            WaveReason::Limit => Reason::Fuel,
+            WaveReason::Missing => Reason::Missing,
+            WaveReason::Device => Reason::Device,
         }
     }
 }

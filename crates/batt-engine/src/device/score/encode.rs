@@ -6,12 +6,15 @@ use batt_lang::graph::{Graph, Node, Ref};
 use crate::device::bytecode::{Pen, ProgramAt, Programs};
 use crate::lower::{Constant, Operands, Referent, Source, Steps, referent_in};
 use crate::sample::ParamRole;
+use crate::wave::{KernelTable, WavePlan, WavePlanner};
 
 /// Programs encoded for devices, to run on the same samples.
 pub struct EncodedPrograms {
     pub(super) programs: Programs,
     /// Where each is, if it can be sent at all, and its parameters.
     pub(super) places: Vec<(Option<ProgramAt>, &'static [ParamRole])>,
+    /// The plan, if the programs run as waves; then there is nothing else.
+    pub(super) plan: Option<WavePlan>,
 }
 
 impl Default for EncodedPrograms {
@@ -19,6 +22,7 @@ impl Default for EncodedPrograms {
         EncodedPrograms {
             programs: Programs::piece(),
             places: Vec::new(),
+            plan: None,
         }
     }
 }
@@ -26,12 +30,12 @@ impl Default for EncodedPrograms {
 impl EncodedPrograms {
     /// Returns the number of programs.
     pub fn len(&self) -> usize {
-        self.places.len()
+        self.plan.as_ref().map_or(self.places.len(), WavePlan::len)
     }
 
     /// Returns whether there are no programs.
     pub fn is_empty(&self) -> bool {
-        self.places.is_empty()
+        self.len() == 0
     }
 }
 
@@ -64,6 +68,22 @@ impl Encoder {
             encoded.places.push((made.ok(), roles));
         }
         encoded
+    }
+
+    /// Plans values of a graph as programs that run as waves.
+    pub fn plan(
+        table: &'static KernelTable,
+        graph: &Graph,
+        values: impl IntoIterator<Item = Ref>,
+    ) -> EncodedPrograms {
+        let mut planner = WavePlanner::new(table, graph.dialect());
+        for value in values {
+            planner.add_value(graph, value);
+        }
+        EncodedPrograms {
+            plan: Some(planner.finish()),
+            ..EncodedPrograms::default()
+        }
     }
 
     /// Makes the steps of a value. Returns where the value is then, and the parameters.

@@ -1,6 +1,7 @@
 //! Samples made ready once, for many calls.
 
 use std::sync::OnceLock;
+use std::sync::atomic::{AtomicU64, Ordering};
 
 use crate::compile::Compiled;
 use crate::device::inputs::{Inputs, JobParam, SampleAt, Shape, Shapes};
@@ -9,6 +10,7 @@ use crate::sample::{ParamRole, Sample};
 /// Samples to score programs on. Devices are sent them once: as long as a device is given no others in between, they stay
 /// there from call to call.
 pub struct Prepared<'a> {
+    id: u64,
     samples: Vec<Sample<'a>>,
     shapes: Shapes,
     /// The parameters that a program may have, with the list of each.
@@ -28,7 +30,9 @@ impl<'a> Prepared<'a> {
         samples: &[Sample<'a>],
         roles: impl IntoIterator<Item = &'r [ParamRole]>,
     ) -> Prepared<'a> {
+        static NEXT: AtomicU64 = AtomicU64::new(0);
         let mut prepared = Prepared {
+            id: NEXT.fetch_add(1, Ordering::Relaxed),
             samples: samples.to_vec(),
             shapes: Shapes::default(),
             roles: Vec::new(),
@@ -48,6 +52,11 @@ impl<'a> Prepared<'a> {
     /// Samples for these programs, and for all that have the parameters of one of them.
     pub(super) fn of(samples: &[Sample<'a>], programs: &[Compiled]) -> Prepared<'a> {
         Prepared::new(samples, programs.iter().filter_map(Compiled::roles))
+    }
+
+    /// Returns a number that no other samples have.
+    pub(super) fn id(&self) -> u64 {
+        self.id
     }
 
     /// The samples.

@@ -5,6 +5,7 @@ use std::ops::Range;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread;
+use std::time::Instant;
 
 use batt_dsl::Workspace;
 
@@ -13,13 +14,15 @@ use super::{ScoreOptions, ScoreReport};
 use crate::cancel::Cancel;
 use crate::compile::Compiled;
 use crate::device::backend::Device;
+use crate::device::backend::DeviceError;
 use crate::device::bytecode::{ProgramAt, Programs};
 use crate::device::inputs::Shape;
-use crate::device::launch::{Done, JobAt, LaunchSettings, Launcher};
+use crate::device::launch::{Done, JobAt, LaunchPass, LaunchSettings, Launcher};
 use crate::device::report::{Counts, DeviceOpCount, DeviceReport, DeviceUsage, op_counts};
 use crate::device::results::{DeviceEntry, Reason, only_entry};
 use crate::device::verify::{Seen, Verify};
 use crate::evaluate::{Job, Judged, judge_job};
+use crate::wave::{WaveBatch, WaveEngine, WavePlan, WaveRecords, WaveSamples};
 
 /// Runs of one launch: the slowest of them holds up the others, so there should be many.
 const LARGEST_CHUNK: usize = 1 << 18;
@@ -49,6 +52,10 @@ pub(super) fn score(
     let settings = options.device.settings.within(&options.limits);
     let used = !devices.is_empty() && settings.is_some() && count > 0;
     let devices = if used { devices } else { &mut [] };
+    // Counters of calls are those of the VM.
+    let waves = used
+        && !options.device.settings.ops
+        && devices.iter_mut().all(|device| device.waves().is_some());
     let cores = thread::available_parallelism().map_or(1, usize::from);
     let threads = options.threads.map_or(cores, std::num::NonZeroUsize::get);
     let work = Work {
@@ -61,6 +68,7 @@ pub(super) fn score(
         },
         stop,
         chunks: match options.device.chunk {
+            _ if waves => whole_programs(programs.len(), samples.samples().len()),
             Some(size) => (0..count)
                 .step_by(size.get())
                 .map(|at| at..(at + size.get()).min(count))
@@ -79,14 +87,15 @@ pub(super) fn score(
     if !used {
         work.lock().portions.push_back(Portion::Range(0..count));
     }
-    let sent = used.then(|| Sent::new(programs, samples, threads));
+    let sent = (used && !waves).then(|| Sent::new(programs, samples, threads));
     thread::scope(|scope| {
         for device in devices.iter_mut() {
             let (work, sent) = (&work, &sent);
             scope.spawn(move || {
                 let _leaving = Leaving(work);
-                if let Some(sent) = sent {
-                    work.feed(device.as_mut(), sent);
+                match sent {
+                    Some(sent) => work.feed(device.as_mut(), sent),
+                    None => work.feed_waves(device.as_mut()),
                 }
             });
         }
@@ -124,6 +133,19 @@ fn chunks(count: usize, devices: usize) -> Vec<Range<usize>> {
     chunks
 }
 
+/// The most runs of a chunk of waves. What its programs have in common is computed once, and the cores go on
+/// with what one chunk leaves while the next one runs.
+const WAVE_CHUNK: usize = 1 << 18;
+
+/// Returns ranges of runs with all samples of some programs each.
+fn whole_programs(programs: usize, samples: usize) -> Vec<Range<usize>> {
+    let each = (WAVE_CHUNK / samples.max(1)).clamp(1, programs.max(1));
+    let starts = (0..programs).step_by(each);
+    starts
+        .map(|start| start * samples..(start + each).min(programs) * samples)
+        .collect()
+}
+
 /// Programs and samples as the devices know them.
 struct Sent<'a> {
     programs: Programs,
@@ -158,10 +180,12 @@ impl<'a> Sent<'a> {
     }
 }
 
-/// Jobs that a device is done with, and the run of each.
-struct Returned {
-    runs: Vec<u32>,
-    done: Done,
+/// Runs that a device is done with.
+enum Returned {
+    /// Jobs of the VM, and the run of each.
+    Jobs { runs: Vec<u32>, done: Done },
+    /// Waves: the ends of the runs from a number on, program by program.
+    Waves { first: usize, records: WaveRecords },
 }
 
 /// Something for the CPU to do.
@@ -271,7 +295,8 @@ impl Work<'_> {
                     if settings.ops {
                         self.count(&op_counts(&done.counters()));
                     }
-                    self.hand_over(Returned { runs, done });
+                    let count = runs.len();
+                    self.hand_over(Returned::Jobs { runs, done }, count);
                 }
                 Err(error) => {
                     own.note(&error);
@@ -280,6 +305,49 @@ impl Work<'_> {
             }
         }
         self.lock_report().devices.push(own);
+    }
+
+    /// Works for a device that runs waves.
+    fn feed_waves(&self, device: &mut dyn Device) {
+        let mut own = DeviceUsage {
+            name: device.name(),
+            ..DeviceUsage::default()
+        };
+        if let Some(engine) = device.waves() {
+            match engine.keep(self.samples.id(), self.samples.samples()) {
+                Ok(resident) => self.run_waves(engine, &resident, &mut own),
+                Err(error) => own.note(&error),
+            }
+        }
+        self.lock_report().devices.push(own);
+    }
+
+    fn run_waves(&self, engine: &mut WaveEngine, resident: &WaveSamples, own: &mut DeviceUsage) {
+        let samples = self.samples.samples().len();
+        while !own.lost && !self.is_stopped() {
+            let Some(range) = self.take() else { break };
+            own.runs += range.len() as u64;
+            let programs = &self.programs[range.start / samples..range.end / samples];
+            // Programs of one dialect share what they have in common.
+            for same in programs.chunk_by(|a, b| a.dialect() == b.dialect()) {
+                let started = Instant::now();
+                let plan = WavePlan::of(engine.table(), same[0].dialect(), same);
+                let batch = WaveBatch {
+                    plan: &plan,
+                    first: 0,
+                    count: samples,
+                };
+                let (records, report) = engine.run(&[batch], resident, self.stop);
+                own.times.kernel += started.elapsed();
+                own.times.launches += u32::try_from(report.launches).unwrap_or(u32::MAX);
+                for error in report.errors {
+                    own.note(&DeviceError::Launch(error));
+                }
+                let before = same.as_ptr() as usize - self.programs.as_ptr() as usize;
+                let first = before / size_of::<Compiled>() * samples;
+                self.hand_over(Returned::Waves { first, records }, same.len() * samples);
+            }
+        }
     }
 
     fn lock_report(&self) -> MutexGuard<'_, DeviceReport> {
@@ -303,12 +371,12 @@ impl Work<'_> {
             .sort_by_key(|count| std::cmp::Reverse(count.cycles));
     }
 
-    /// Hands jobs over to be read.
-    fn hand_over(&self, returned: Returned) {
+    /// Hands so many runs over to be read.
+    fn hand_over(&self, returned: Returned, count: usize) {
         let returned = Arc::new(returned);
         let mut queue = self.lock();
-        for start in (0..returned.runs.len()).step_by(READ) {
-            let range = start..(start + READ).min(returned.runs.len());
+        for start in (0..count).step_by(READ) {
+            let range = start..(start + READ).min(count);
             let portion = Portion::Read(Arc::clone(&returned), range);
             queue.portions.push_front(portion);
         }
@@ -426,20 +494,30 @@ impl Core<'_, '_> {
         let mut found = Vec::with_capacity(range.len());
         let mut left = Vec::new();
         let mut counts = Counts::default();
+        let samples = self.work.samples.samples().len();
         for k in range {
-            if returned.done.left_at_once(k).is_some() {
-                continue;
-            }
-            let run = returned.runs[k];
-            let entry = returned.done.job(k).and_then(|finished| {
-                let entry = only_entry(finished.words, false).map_err(Reason::from)?;
-                Ok((finished.pass, entry))
-            });
-            match entry {
-                Ok((pass, entry)) => {
+            let (run, end) = match returned {
+                Returned::Jobs { done, .. } if done.left_at_once(k).is_some() => continue,
+                Returned::Jobs { runs, done } => {
+                    let end = done.job(k).and_then(|finished| {
+                        let entry = only_entry(finished.words, false).map_err(Reason::from)?;
+                        Ok((finished.pass, score_of(&entry)))
+                    });
+                    (runs[k], end)
+                }
+                Returned::Waves { first, records } => {
+                    let end = records.end(0, k / samples, k % samples).judged();
+                    (
+                        (first + k) as u32,
+                        end.map(|score| (LaunchPass::First, score)),
+                    )
+                }
+            };
+            match end {
+                Ok((pass, score)) => {
                     counts.add(Ok(pass));
                     let run = run as usize;
-                    found.push((run, self.verified(run, score_of(&entry))));
+                    found.push((run, self.verified(run, score)));
                 }
                 Err(reason) => {
                     counts.add(Err(reason));
