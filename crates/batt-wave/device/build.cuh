@@ -97,7 +97,7 @@ INLINE V set_of(const Ctx &c, const V *items, u32 n, Order order) {
           if (items[k].a != color) return 1u;
         return 0u;
       }));
-      if (!several) return object(c, mask, top, left, color, plane);
+      if (!several) return object(c, mask, top, left, color, nullptr);
       for (u32 p = 0; p < 4; p++) {
         plane[p] = rows([&](u32 l) {
           u32 own = 0;
