@@ -178,6 +178,44 @@ ROW_OP(fgpartition)(const Ctx &c, V grid) {
   return parts_of(c, x, all.length < 8 ? order_of_set(rest) : rest);
 }
 
+/// The union of a frozen set of n rows and one of m columns, each of one colour, in its iteration order.
+INLINE V union_in_order(const Ctx &c, const V *list, u32 n, u32 m) {
+  const u32 MOST = 512, MOST_COLUMNS = 128;
+  V *sorted = (V *)take(c, (n + m) * sizeof(V));
+  u64 *hashes = (u64 *)take(c, (n + m) * 8);
+  u16 *scratch = (u16 *)take(c, (MOST + MOST_COLUMNS) * 4);
+  if (!sorted || !hashes || !scratch) return stopped(MEMORY);
+  (void)rows([&](u32 l) {
+    for (u32 k = l; k < n + m; k += 32) {
+      const V &v = list[k];
+      u32 length = max_of(v.a, v.b);
+      u64 parts = 0;
+      for (u32 j = 0; j < length; j++) {
+        u32 down = v.a > 1 ? j : 0, across = v.b > 1 ? j : 0;
+        parts ^= hash_part(hash_cell(c, row_of(v.len) + (i32)down, column_of(v.len) + (i32)across, v.c));
+      }
+      hashes[k] = hash_set(parts, length);
+    }
+    return 0u;
+  });
+  sync();
+  Table t = {scratch, scratch + MOST, 7, 0};
+  Table columns = {scratch + 2 * MOST, scratch + 2 * MOST + MOST_COLUMNS, 7, 0};
+  for (u32 k = 0; k < 8; k++) t.slots[k] = columns.slots[k] = EMPTY;
+  for (u32 k = 0; k < n; k++) add(t, hashes, (u16)k);
+  for (u32 k = n; k < n + m; k++) add(columns, hashes, (u16)k);
+  freeze(t, hashes);
+  freeze(columns, hashes);
+  if ((n + m) * 5 >= t.mask * 3) resize(t, hashes, size_above((n + m) * 2));
+  for (u32 k = 0; k <= columns.mask; k++)
+    if (columns.slots[k] != EMPTY) add(t, hashes, columns.slots[k]);
+  u32 done = 0;
+  for (u32 k = 0; k <= t.mask; k++)
+    if (t.slots[k] != EMPTY) put(sorted + done++, list[t.slots[k]]);
+  sync();
+  return make(SET, 0, 0, IN_ORDER, n + m, (u64)sorted);
+}
+
 /// The rows and columns of one colour, each as an object.
 ROW_OP(frontiers)(const Ctx &c, V grid) {
   if (grid.kind != GRID) return stopped(ODD);
@@ -222,9 +260,9 @@ ROW_OP(frontiers)(const Ctx &c, V grid) {
     return 0u;
   });
   sync();
-  // The union of rows and columns is no copy of one of them.
-  Order order = n + m == 1 ? IN_ORDER : n == 0 || m == 0 ? SEQUENCED : UNKNOWN;
-  return make(SET, 0, 0, order, n + m, (u64)list);
+  if (n && m) return union_in_order(c, list, n, m);
+  // The union with an empty set is a copy.
+  return make(SET, 0, 0, n + m == 1 ? IN_ORDER : SEQUENCED, n + m, (u64)list);
 }
 
 // ---- Repetition -----------------------------------------------------------------------------------------
