@@ -68,7 +68,7 @@ INLINE void sync() {}
 
 struct Rows {
   u32 row;
-  INLINE u32 operator[](u32) const { return row; }
+  __device__ __forceinline__ u32 operator[](u32) const { return row; }
 };
 
 const u32 ALL = 0xffffffffu;

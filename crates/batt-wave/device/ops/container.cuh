@@ -1,16 +1,16 @@
 // Tuples and sets of anything. Patches are sets here, too: where only their elements count, a mask
 // operation does the work.
 
-// These are in closures.cuh, which comes later.
-INLINE u32 length_of(const V &v);
+// These are in closures.cuh and objects.cuh, which come later.
 INLINE bool spread_elements(const Ctx &c, const V &v, V *to);
+INLINE bool property_of(const V &v, u32 property, i64 *value);
 
 /// More elements than this are left to the CPU: those of sets are compared in pairs.
 const u32 MOST_DISTINCT = 2048, MOST_ELEMENTS = 4096;
 /// The fault of a value without the method that Python calls.
 const FaultCode ATTRIBUTE_ERROR = (FaultCode)3;
 
-// ---- The order of a set, for one lane ------------------------------------------------------------------
+// ---- The order of a set, for one lane ----------------------------------------------------------
 
 INLINE u64 hash_grid_alone(const V &v) {
   u64 acc = P5;
@@ -62,8 +62,10 @@ template <int DEPTH> CALLED bool hash_alone(const Ctx &c, const V &v, u64 *hash)
 INLINE u32 first_rank_alone(const V &v, const u16 *ranks, u32 width) {
   u32 best = 0xffffffffu;
   for (u32 l = 0; l < v.a; l++)
-    for (u32 todo = patch_row(v, 0, l); todo; todo &= todo - 1)
-      best = min_of(best, (u32)ranks[((u32)row_of(v.len) + l) * width + (u32)column_of(v.len) + lowest(todo)]);
+    for (u32 todo = patch_row(v, 0, l); todo; todo &= todo - 1) {
+      u32 row = (u32)row_of(v.len) + l, column = (u32)column_of(v.len) + lowest(todo);
+      best = min_of(best, (u32)ranks[row * width + column]);
+    }
   return best;
 }
 /// Writes the numbers of a set's elements in the sequence in which Python added them.
@@ -142,7 +144,7 @@ THREAD_OP(size)(const Ctx &c, V container) {
 THREAD_OP(first)(const Ctx &c, V container) { return end_alone(c, container, false); }
 THREAD_OP(last)(const Ctx &c, V container) { return end_alone(c, container, true); }
 
-// ---- Elements -----------------------------------------------------------------------------------------
+// ---- Elements ----------------------------------------------------------------------------------
 
 /// The elements of a container.
 struct Items {
@@ -206,7 +208,7 @@ template <class F> INLINE u32 most_of(u32 n, F f) {
   }));
 }
 
-// ---- Making sets ------------------------------------------------------------------------------------------
+// ---- Making sets -------------------------------------------------------------------------------
 
 /// The value of some cells with the colours of four planes.
 INLINE V cells_value(const Ctx &c, const Rows &mask, i32 top, i32 left, const Rows *plane) {
@@ -241,8 +243,9 @@ template <int DEPTH> CALLED bool are_alike(const V &x, const V &y) {
   if (x.kind != y.kind) return false;
   if (x.kind == SET) return x.bits == y.bits && x.c == y.c;
   if (x.kind != TUPLE || x.bits == y.bits) return true;
+  const V *xs = (const V *)x.bits, *ys = (const V *)y.bits;
   for (u32 k = 0; k < x.len; k++)
-    if (DEPTH == 0 || !are_alike<(DEPTH ? DEPTH - 1 : 0)>(((const V *)x.bits)[k], ((const V *)y.bits)[k])) return false;
+    if (DEPTH == 0 || !are_alike<(DEPTH ? DEPTH - 1 : 0)>(xs[k], ys[k])) return false;
   return true;
 }
 /// Keeps the first of equal elements. Returns a failure, or NONE.
@@ -302,7 +305,7 @@ template <class F> INLINE V elements_without(const Ctx &c, const V &container, F
   return rows_of(rows([&](u32) { return unsure; })) ? stopped(ODD) : left;
 }
 
-// ---- Patches as sets ------------------------------------------------------------------------------------------
+// ---- Patches as sets ---------------------------------------------------------------------------
 
 /// A patch on a board whose upper left corner is at (top, left).
 struct Placed {
@@ -420,7 +423,7 @@ template <class F> INLINE V union_of(const Ctx &c, u32 n, F patch) {
   return cells_value(c, whole.mask, all.top, all.left, whole.plane);
 }
 
-// ---- Ops -------------------------------------------------------------------------------------------------------
+// ---- Ops ---------------------------------------------------------------------------------------
 
 ROW_OP(totuple)(const Ctx &c, V container) {
   if (any_tuple(container)) return container;
@@ -692,7 +695,7 @@ ROW_OP(interval)(const Ctx &c, V start, V stop, V step) {
   return tuple_by_number(c, n, [&](u32 k) { return integer((i64)(start.bits + k * step.bits)); });
 }
 
-// ---- Pairs -------------------------------------------------------------------------------------------------------
+// ---- Pairs -------------------------------------------------------------------------------------
 
 /// Memory for tuples of two: 32 bytes each. The two rows of sixteen grids lie between each other.
 INLINE u32 *memory_of_two(void *memory, u32 k) { return (u32 *)memory + k / 16 * 128 + k % 16 * 2; }
@@ -753,12 +756,14 @@ ROW_OP(product)(const Ctx &c, V a, V b) {
   if (n == 0) return empty_patch();
   if (n > MOST_ELEMENTS) return stopped(SIZE);
   u32 width = xs.count;
-  V *to = list_of_twos(c, (u32)n, [&](u32 k) { return xs.at[k % width]; }, [&](u32 k) { return ys.at[k / width]; });
+  auto x = [&](u32 k) { return xs.at[k % width]; };
+  auto y = [&](u32 k) { return ys.at[k / width]; };
+  V *to = list_of_twos(c, (u32)n, x, y);
   if (!to) return stopped(MEMORY);
   return set_of_distinct(c, to, (u32)n, xs.ordered && ys.ordered ? BUILT : UNKNOWN);
 }
 
-// ---- Choosing -----------------------------------------------------------------------------------------------------
+// ---- Choosing ----------------------------------------------------------------------------------
 
 ROW_OP(sizefilter)(const Ctx &c, V container, V n) {
   Items items;
@@ -769,7 +774,9 @@ ROW_OP(sizefilter)(const Ctx &c, V container, V n) {
   V *to = (V *)take(c, (u64)items.count * sizeof(V));
   if (!to) return stopped(MEMORY);
   Items kept = {to, 0, items.ordered};
-  kept.count = copy_chosen(items, to, [&](u32 k) { return is_int(n) && length_alone(c, items.at[k]) == int_of(n); });
+  kept.count = copy_chosen(items, to, [&](u32 k) {
+    return is_int(n) && length_alone(c, items.at[k]) == int_of(n);
+  });
   if (any_set(container)) return set_of_distinct(c, to, kept.count, kept.ordered ? BUILT : UNKNOWN);
   return built_set(c, kept);
 }
@@ -780,7 +787,10 @@ INLINE V extreme_cell(const V &v, bool most) {
     u32 color = most ? 15 - n : n;
     for (u32 l = 0; l < v.a; l++) {
       u32 row = most ? v.a - 1 - l : l, mask = patch_row(v, 0, row);
-      for (u32 k = 0; k < 4; k++) mask &= color >> k & 1 ? patch_row(v, k + 1, row) : ~patch_row(v, k + 1, row);
+      for (u32 k = 0; k < 4; k++) {
+        u32 bits = patch_row(v, k + 1, row);
+        mask &= color >> k & 1 ? bits : ~bits;
+      }
       if (!mask) continue;
       u32 column = most ? highest(mask) : lowest(mask);
       return make(CELL, (u8)color, 0, 0, place(row_of(v.len) + (i32)row, column_of(v.len) + (i32)column), 0);
@@ -888,3 +898,83 @@ INLINE V most_frequent(const Ctx &c, const V &tuple, bool most) {
 }
 ROW_OP(mostcommon)(const Ctx &c, V container) { return most_frequent(c, container, true); }
 ROW_OP(leastcommon)(const Ctx &c, V container) { return most_frequent(c, container, false); }
+
+// ---- By a key ----------------------------------------------------------------------------------
+
+/// A property of a patch, a grid or another container. False for others.
+INLINE bool property_alone(const Ctx &c, const V &v, u32 property, i64 *value) {
+  i32 size = length_alone(c, v);
+  if (property == 0 && size >= 0) {
+    *value = size;
+    return true;
+  }
+  // Height and width.
+  if (v.kind == GRID && (property == 1 || property == 2)) {
+    *value = property == 1 ? v.a : v.b;
+    return true;
+  }
+  return property_of(v, property, value);
+}
+/// The key by which elements are compared: a property, or without a function the element itself if it
+/// is a number or a pair. False for others.
+INLINE bool sort_key(const Ctx &c, const V &item, const V &function, i64 *key) {
+  if (function.kind == OP) return property_alone(c, item, function.len, key);
+  *key = item.kind == PAIR ? (i64)row_of(item.len) * 65536 + column_of(item.len) : int_of(item);
+  return item.kind == PAIR || is_int(item);
+}
+
+ROW_OP(order)(const Ctx &c, V container, V function) {
+  if (function.kind != NONE && function.kind != OP) return stopped(ODD);
+  Items items;
+  V failed = read_items(c, container, items);
+  if (failed.kind != NONE) return failed;
+  u32 n = items.count;
+  if (n > MOST_DISTINCT) return stopped(SIZE);
+  i64 *keys = (i64 *)take(c, (u64)n * 8);
+  V *to = (V *)take(c, (u64)n * sizeof(V));
+  if (!keys || !to) return stopped(MEMORY);
+  auto is_odd = [&](u32 k) {
+    // Numbers and pairs cannot be compared with each other.
+    bool mixed = function.kind == NONE && (items.at[k].kind == PAIR) != (items.at[0].kind == PAIR);
+    return !sort_key(c, items.at[k], function, keys + k) || mixed;
+  };
+  if (any_of(n, is_odd)) return stopped(ODD);
+  sync();
+  u32 ties = 0;
+  (void)rows([&](u32 l) {
+    for (u32 k = l; k < n; k += 32) {
+      u32 before = 0;
+      for (u32 j = 0; j < n; j++) {
+        bool equal = keys[j] == keys[k] && j != k;
+        ties |= equal;
+        before += keys[j] < keys[k] || (equal && j < k);
+      }
+      to[before] = items.at[k];
+    }
+    return 0u;
+  });
+  if (!items.ordered && rows_of(rows([&](u32) { return ties; }))) return stopped(ORDER);
+  sync();
+  return tuple_value(c, to, n);
+}
+
+/// The largest or the smallest property of any element.
+INLINE V extreme_property(const Ctx &c, const V &container, const V &function, bool most) {
+  if (function.kind == NONE && length_alone(c, container) >= 0) return fault(TYPE_);
+  if ((container.kind != SET && container.kind != TUPLE) || function.kind != OP) return stopped(ODD);
+  const V *items = (const V *)container.bits;
+  if (container.len == 0) return stopped(ODD);
+  i64 key;
+  if (any_of(container.len, [&](u32 k) { return !sort_key(c, items[k], function, &key); })) return stopped(ODD);
+  // Properties are small.
+  const i32 offset = 1 << 30;
+  u32 best = most_of(container.len, [&](u32 k) {
+    i64 value = 0;
+    sort_key(c, items[k], function, &value);
+    return (u32)(offset + (most ? value : -value));
+  });
+  i32 value = (i32)best - offset;
+  return integer(most ? value : -value);
+}
+ROW_OP(valmax)(const Ctx &c, V items, V function) { return extreme_property(c, items, function, true); }
+ROW_OP(valmin)(const Ctx &c, V items, V function) { return extreme_property(c, items, function, false); }

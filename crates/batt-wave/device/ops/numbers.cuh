@@ -26,7 +26,7 @@ INLINE i32 length_alone(const Ctx &c, const V &v) {
   }
 }
 
-// ---- Parts of values ------------------------------------------------------------------------------
+// ---- Parts of values ---------------------------------------------------------------------------
 
 /// The width of a row of a GRID or RAGGED value.
 INLINE u32 row_width(const V &v, u32 row) {
@@ -85,7 +85,7 @@ INLINE V only_element(const V &patch) {
   return patch.kind == OBJECT ? make(CELL, patch.c, 0, 0, patch.len, 0) : make(PAIR, 0, 0, 0, patch.len, 0);
 }
 
-// ---- Tuples of two ----------------------------------------------------------------------------------
+// ---- Tuples of two -----------------------------------------------------------------------------
 
 /// Plane k of a row of colours that is a PAIR or a TUPLE.
 INLINE u32 row_plane(const V &row, u32 k) {
@@ -128,7 +128,7 @@ INLINE V tuple_of_two(const Ctx &c, const V &x, const V &y) {
   return make(TUPLE, 0, 0, 0, 2, (u64)to);
 }
 
-// ---- Equality -----------------------------------------------------------------------------------------
+// ---- Equality ----------------------------------------------------------------------------------
 
 /// Whether a TUPLE equals a row of a GRID or RAGGED value.
 INLINE bool is_row_of(const V &tuple, const V &grid, u32 row) {
@@ -176,8 +176,8 @@ INLINE bool is_tuple_like(const Ctx &c, const V &tuple, const V &other) {
   i32 i = row_of(other.len), j = column_of(other.len);
   if (other.kind == PAIR) return is_pair_of(tuple, i, j);
   if (other.kind == CELL && has_triples(c))
-    return tuple.len == 3 && is_int(items[0]) && is_int(items[1]) && is_int(items[2]) && int_of(items[0]) == i &&
-           int_of(items[1]) == j && items[2].bits == other.a;
+    return tuple.len == 3 && is_int(items[0]) && is_int(items[1]) && is_int(items[2]) &&
+           int_of(items[0]) == i && int_of(items[1]) == j && items[2].bits == other.a;
   if (other.kind == CELL)
     return tuple.len == 2 && is_int(items[0]) && items[0].bits == other.a && is_pair_of(items[1], i, j);
   if (tuple.len != other.a) return false;
@@ -205,7 +205,8 @@ template <int DEPTH> CALLED Answer equal_alone(const Ctx &c, const V &x, const V
   if (any_tuple(x) && (x.kind == TUPLE) != (y.kind == TUPLE))
     return (x.kind == TUPLE ? is_tuple_like(c, x, y) : is_tuple_like(c, y, x)) ? YES : NO;
   if (any_set(x) && length_alone(c, x) != length_alone(c, y)) return NO;
-  if (any_set(x) && (x.kind == SET) != (y.kind == SET)) return x.kind == SET ? is_patch_like(x, y) : is_patch_like(y, x);
+  if (any_set(x) && (x.kind == SET) != (y.kind == SET))
+    return x.kind == SET ? is_patch_like(x, y) : is_patch_like(y, x);
   if (x.kind != y.kind) return NO;
   switch (x.kind) {
     case NONE: return YES;
@@ -223,7 +224,8 @@ template <int DEPTH> CALLED Answer equal_alone(const Ctx &c, const V &x, const V
     // An element of a set may stand anywhere in the other.
     u32 from = x.kind == TUPLE ? k : 0, to = x.kind == TUPLE ? k + 1 : y.len;
     Answer found = NO;
-    for (u32 j = from; j < to && found == NO; j++) found = equal_alone<(DEPTH ? DEPTH - 1 : 0)>(c, xs[k], ys[j]);
+    const int INNER = DEPTH ? DEPTH - 1 : 0;
+    for (u32 j = from; j < to && found == NO; j++) found = equal_alone<INNER>(c, xs[k], ys[j]);
     if (found != YES) return found;
   }
   return YES;
@@ -252,7 +254,7 @@ INLINE Answer contained_alone(const Ctx &c, const V &value, const V &container) 
 /// What an op gives for an answer.
 INLINE V truth_of(Answer answer) { return answer == UNSURE ? stopped(ODD) : boolean(answer == YES); }
 
-// ---- Order ----------------------------------------------------------------------------------------------
+// ---- Order -------------------------------------------------------------------------------------
 
 /// The answer for values that Python cannot compare.
 const Answer INCOMPARABLE = (Answer)3;
@@ -310,7 +312,7 @@ template <int DEPTH> CALLED Answer less_alone(const Ctx &c, const V &x, const V 
   return n < m ? YES : NO;
 }
 
-// ---- Arithmetic -----------------------------------------------------------------------------------------
+// ---- Arithmetic --------------------------------------------------------------------------------
 
 enum Arithmetic : u32 { SUM, DIFFERENCE, MULTIPLES, QUOTIENT };
 
@@ -406,7 +408,9 @@ THREAD_OP(decrement)(const Ctx &c, V n) {
   return unary(c, n, [&](const V &x) { return operated(DIFFERENCE, x, integer(1)); });
 }
 THREAD_OP(crement)(const Ctx &c, V n) {
-  return unary(c, n, [&](const V &x) { return operated(SUM, x, integer(is_int(x) ? sign_of(int_of(x)) : 0)); });
+  return unary(c, n, [&](const V &x) {
+    return operated(SUM, x, integer(is_int(x) ? sign_of(int_of(x)) : 0));
+  });
 }
 THREAD_OP(sign)(const Ctx &c, V n) {
   return unary(c, n, [&](const V &x) { return is_int(x) ? integer(sign_of(int_of(x))) : fault(TYPE_); });
@@ -417,7 +421,7 @@ THREAD_OP(toivec)(const Ctx &c, V i) { return tuple_of_two(c, i, integer(0)); }
 THREAD_OP(tojvec)(const Ctx &c, V j) { return tuple_of_two(c, integer(0), j); }
 THREAD_OP(astuple)(const Ctx &c, V a, V b) { return tuple_of_two(c, a, b); }
 
-// ---- Truth and comparison ---------------------------------------------------------------------------------
+// ---- Truth and comparison ----------------------------------------------------------------------
 
 THREAD_OP(flip)(const Ctx &, V b) { return boolean(is_false(b)); }
 THREAD_OP(equality)(const Ctx &c, V a, V b) { return truth_of(equal_alone<3>(c, a, b)); }
