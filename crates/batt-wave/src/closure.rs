@@ -135,7 +135,10 @@ impl Planner {
                 self.apply_op(OpId::named("merge")?, &[kept])
             }
             ("extract", [Data(items), F(f)]) => self.map("collect_first", LIKE, f, *items),
-            (name @ ("argmax" | "argmin" | "valmax" | "valmin"), [Data(items), F(f)]) => {
+            (
+                name @ ("argmax" | "argmin" | "valmax" | "valmin" | "order"),
+                [Data(items), F(f)],
+            ) => {
                 if let (Func::Op(key), "argmax" | "argmin") = (&**f, name)
                     && property_of(*key) != u32::MAX
                 {

@@ -14,7 +14,7 @@ const TABLES: [&str; 5] = [
 ];
 
 /// The kernels that are no ops, in the order of `KERNELS` in `kernels.cuh`.
-const SPECIAL: [(&str, Mapping); 10] = [
+const SPECIAL: [(&str, Mapping); 11] = [
     ("count", Mapping::Thread),
     ("fill", Mapping::Row),
     ("collect_each", Mapping::Row),
@@ -24,6 +24,7 @@ const SPECIAL: [(&str, Mapping); 10] = [
     ("collect_argmin", Mapping::Row),
     ("collect_valmax", Mapping::Row),
     ("collect_valmin", Mapping::Row),
+    ("collect_order", Mapping::Row),
     ("judge", Mapping::Row),
 ];
 
