@@ -3,7 +3,7 @@
 use batt_dsl::{Dialect, OpId};
 
 /// The kernels that are no ops, in the order of `KERNELS` in `kernels.cuh`.
-const SPECIAL: [(&str, WaveMapping); 10] = [
+const SPECIAL: [(&str, WaveMapping); 11] = [
     ("count", WaveMapping::Thread),
     ("spread", WaveMapping::Row),
     ("collect_each", WaveMapping::Row),
@@ -13,6 +13,7 @@ const SPECIAL: [(&str, WaveMapping); 10] = [
     ("collect_argmin", WaveMapping::Row),
     ("collect_valmax", WaveMapping::Row),
     ("collect_valmin", WaveMapping::Row),
+    ("collect_order", WaveMapping::Row),
     ("judge", WaveMapping::Row),
 ];
 

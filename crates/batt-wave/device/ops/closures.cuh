@@ -208,6 +208,36 @@ INLINE V failure_in(bool ordered, const Results &r) {
   return others ? stopped(ORDER) : v;
 }
 
+/// Puts the elements of a SET and their results in iteration order. False if it is not known.
+INLINE bool put_in_order(const Ctx &c, V &set, Results &r) {
+  if (is_in_order(set)) return true;
+  if (set.kind != SET || set.c == UNKNOWN) return false;
+  V sorted = in_order(c, set);
+  V *to = (V *)take(c, (u64)r.count * sizeof(V));
+  if (!is_value(sorted) || !to) return false;
+  sync();
+  const V *items = (const V *)set.bits, *by_place = (const V *)sorted.bits;
+  (void)rows([&](u32 l) {
+    for (u32 k = l; k < r.count; k += 32) {
+      // The element was copied, and others differ from it.
+      const V &v = items[k];
+      u32 place = 0;
+      while (place < r.count) {
+        const V &x = by_place[place];
+        bool same_head = x.kind == v.kind && x.a == v.a && x.b == v.b && x.c == v.c;
+        if (same_head && x.len == v.len && x.bits == v.bits) break;
+        place++;
+      }
+      if (place < r.count) to[place] = r.at[k];
+    }
+    return 0u;
+  });
+  sync();
+  set = sorted;
+  r.at = to;
+  return true;
+}
+
 /// The failure of a call inside a generator, where Python turns a StopIteration into a RuntimeError.
 INLINE V through_generator(const V &failed) {
   const FaultCode runtime_error = (FaultCode)6;
@@ -229,7 +259,9 @@ INLINE V tuple_of_results(const Ctx &c, const Results &r) {
 /// `apply`, and the same for all containers as a tuple or as a set.
 enum Collected : u32 { LIKE, AS_TUPLE, AS_SET };
 
-INLINE V collected(const Ctx &c, const V &items, const Results &r, u32 as) {
+INLINE V collected(const Ctx &c, V items, Results r, u32 as) {
+  // Which of several failures comes first, and the order of the new set.
+  if (as == LIKE) put_in_order(c, items, r);
   // The pairs of a product come in another sequence.
   bool ordered = as != AS_SET && is_in_order(items);
   V failed = failure_in(ordered, r);
@@ -244,7 +276,8 @@ INLINE V collected(const Ctx &c, const V &items, const Results &r, u32 as) {
 }
 
 /// The elements whose results are true.
-INLINE V filtered(const Ctx &c, const V &items, const Results &r) {
+INLINE V filtered(const Ctx &c, V items, Results r) {
+  put_in_order(c, items, r);
   V failed = failure_in(is_in_order(items), r);
   if (failed.kind != NONE) return through_generator(failed);
   u32 odd = least(rows([&](u32 l) {
@@ -273,24 +306,21 @@ INLINE V filtered(const Ctx &c, const V &items, const Results &r) {
 }
 
 /// The first element whose result is true. Python stops there, so later failures do not count.
-INLINE V first_chosen(const Ctx &c, V items, const Results &r) {
-  u32 counted = 0;
+INLINE V first_chosen(const Ctx &c, V items, Results r) {
   auto counts = [&](u32 k) { return !is_value(r.at[k]) || !is_false(r.at[k]); };
+  u32 counted = sum(rows([&](u32 l) {
+    u32 own = 0;
+    for (u32 k = l; k < r.count; k += 32) own += counts(k);
+    return own;
+  }));
+  if (counted == 0) return c.dialect == 2 ? stopped(ODD) : fault(STOP_ITERATION);
+  // Python stops at the first of several.
+  if (counted > 1 && !put_in_order(c, items, r)) return stopped(ORDER);
   u32 at = least(rows([&](u32 l) {
     for (u32 k = l; k < r.count; k += 32)
       if (counts(k)) return k;
     return 0xffffffffu;
   }));
-  if (at == 0xffffffffu) return c.dialect == 2 ? stopped(ODD) : fault(STOP_ITERATION);
-  if (!is_in_order(items)) {
-    counted = sum(rows([&](u32 l) {
-      u32 own = 0;
-      for (u32 k = l; k < r.count; k += 32) own += counts(k);
-      return own;
-    }));
-    // Which of several comes first is known only in order, where the results do not stand.
-    if (counted > 1) return stopped(ORDER);
-  }
   if (!is_value(r.at[at])) return through_generator(r.at[at]);
   if (items.kind == TUPLE || items.kind == SET) return ((const V *)items.bits)[at];
   V *all = (V *)take(c, (u64)r.count * sizeof(V));
@@ -313,7 +343,7 @@ INLINE bool key_of(const V &v, i64 *key) {
 }
 
 /// The element with the largest or the smallest result, or that result.
-INLINE V extreme_by(const Ctx &c, const V &items, const Results &r, bool most, bool value) {
+INLINE V extreme_by(const Ctx &c, V items, Results r, bool most, bool value) {
   if (r.count == 0) {
     // Others have a default, and `valmax` calls the function for it.
     return value || c.dialect != 0 ? stopped(ODD) : fault(VALUE_);
@@ -349,7 +379,15 @@ INLINE V extreme_by(const Ctx &c, const V &items, const Results &r, bool most, b
     if (ties > 1 && bools && !is_in_order(items)) return stopped(ORDER);
     return r.at[best];
   }
-  if (ties > 1 && !is_in_order(items)) return stopped(ORDER);
+  if (ties > 1 && !is_in_order(items)) {
+    if (!put_in_order(c, items, r)) return stopped(ORDER);
+    best = least(rows([&](u32 l) {
+      i64 key = 0;
+      for (u32 k = l; k < r.count; k += 32)
+        if (key_of(r.at[k], &key) && key == best_key) return k;
+      return 0xffffffffu;
+    }));
+  }
   if (items.kind == TUPLE || items.kind == SET) return ((const V *)items.bits)[best];
   V *all = (V *)take(c, (u64)r.count * sizeof(V));
   if (!all) return stopped(MEMORY);
@@ -357,6 +395,45 @@ INLINE V extreme_by(const Ctx &c, const V &items, const Results &r, bool most, b
   if (!spread_elements(c, items, all)) return stopped(MEMORY);
   sync();
   return all[best];
+}
+
+/// A tuple of the elements, sorted by their results. Equal ones keep their order.
+INLINE V sorted_by(const Ctx &c, V items, Results r) {
+  V failed = failure_in(is_in_order(items), r);
+  if (failed.kind != NONE) return failed;
+  if (r.count > MOST_DISTINCT) return stopped(SIZE);
+  bool pairs = r.count && r.at[0].kind == PAIR;
+  u32 odd = rows_of(rows([&](u32 l) {
+    i64 key;
+    for (u32 k = l; k < r.count; k += 32)
+      if (!key_of(r.at[k], &key) || (r.at[k].kind == PAIR) != pairs) return 1u;
+    return 0u;
+  }));
+  if (odd) return stopped(ODD);
+  bool ordered = put_in_order(c, items, r);
+  V *all = (V *)take(c, (u64)r.count * sizeof(V)), *sorted = (V *)take(c, (u64)r.count * sizeof(V));
+  i64 *keys = (i64 *)take(c, (u64)r.count * 8);
+  if (!all || !sorted || !keys || !spread_elements(c, items, all)) return stopped(MEMORY);
+  (void)rows([&](u32 l) {
+    for (u32 k = l; k < r.count; k += 32) key_of(r.at[k], keys + k);
+    return 0u;
+  });
+  sync();
+  Rows ties = rows([&](u32 l) {
+    u32 own = 0;
+    for (u32 k = l; k < r.count; k += 32) {
+      u32 before = 0;
+      for (u32 j = 0; j < r.count; j++) {
+        own |= keys[j] == keys[k] && j != k;
+        before += keys[j] < keys[k] || (keys[j] == keys[k] && j < k);
+      }
+      sorted[before] = all[k];
+    }
+    return own;
+  });
+  if (!ordered && !is_empty(ties)) return stopped(ORDER);
+  sync();
+  return tuple_value(c, sorted, r.count);
 }
 
 /// args[0], args[3]: the containers; args[1].values: the results; args[2].values: where those of
@@ -383,4 +460,5 @@ COLLECT(collect_argmax, extreme_by(c, items, r, true, false))
 COLLECT(collect_argmin, extreme_by(c, items, r, false, false))
 COLLECT(collect_valmax, extreme_by(c, items, r, true, true))
 COLLECT(collect_valmin, extreme_by(c, items, r, false, true))
+COLLECT(collect_order, sorted_by(c, items, r))
 #undef COLLECT
