@@ -70,7 +70,7 @@ INLINE u32 first_rank(const V &v, const u16 *ranks, u32 width) {
 const u32 MOST_ORDERED = 4096;
 
 /// The same set with its elements in iteration order, or STOPPED.
-INLINE V in_order(const Ctx &c, const V &set) {
+CALLED V in_order(const Ctx &c, const V &set) {
   if (set.c == IN_ORDER || set.len <= 1) return set;
   if (set.c == UNKNOWN) return stopped(ORDER);
   u32 n = set.len;

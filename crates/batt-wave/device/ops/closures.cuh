@@ -37,7 +37,7 @@ INLINE bool is_in_order(const V &v) {
 }
 
 /// Writes the elements of a container. Patches go row by row.
-INLINE bool spread_elements(const Ctx &c, const V &v, V *to) {
+CALLED bool spread_elements(const Ctx &c, const V &v, V *to) {
   if (v.kind == TUPLE || v.kind == SET) {
     const V *from = (const V *)v.bits;
     (void)rows([&](u32 l) {

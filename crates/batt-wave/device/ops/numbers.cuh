@@ -2,11 +2,6 @@
 // functions on values may also be called inside `rows`.
 
 /// Declares a function that is called, because its templates call each other.
-#ifdef BATT_HOST
-#define CALLED static inline
-#else
-#define CALLED static __device__ __noinline__
-#endif
 
 INLINE bool any_tuple(const V &v) { return v.kind == TUPLE || (v.kind >= PAIR && v.kind <= RAGGED); }
 INLINE bool any_set(const V &v) { return v.kind == SET || is_patch(v); }
