@@ -548,6 +548,10 @@ def test_devices() -> None:
     assert survey["gpus"] or survey["advice"]
 
 
-def test_demo() -> None:
+def test_demo(capsys: pytest.CaptureFixture[str]) -> None:
     summary = batt.demo().summary()
     assert summary["tasks_solved"] == summary["tasks"] == 65
+    # `python -c "import batt; batt.demo()"` shows only what is printed.
+    solved, speed = capsys.readouterr().out.splitlines()
+    assert solved == "solved 65 of 65 tasks, 260 of 260 pairs"
+    assert speed.endswith(" runs per second")
