@@ -35,6 +35,18 @@ pub(super) enum Func {
     Power(Arc<Func>, i64),
 }
 
+impl Val {
+    /// Passes the calls that a value comes from: its own, or those whose values a function has bound.
+    /// A step fails if one of them does.
+    pub(super) fn each_call(&self, see: &mut impl FnMut(Operand)) {
+        match self {
+            Val::Data(operand @ Operand::Call(_)) => see(*operand),
+            Val::Data(_) => {}
+            Val::Func(func) => func.each_call(see),
+        }
+    }
+}
+
 /// How `collected` in `closures.cuh` makes its container.
 const LIKE: u32 = 0;
 const AS_TUPLE: u32 = 1;
@@ -44,6 +56,21 @@ const AS_SET: u32 = 2;
 const MOST_POWER: i64 = 40;
 
 impl Func {
+    fn each_call(&self, see: &mut impl FnMut(Operand)) {
+        match self {
+            Func::Op(_) => {}
+            Func::Compose(f, g) => [f, g].into_iter().for_each(|func| func.each_call(see)),
+            Func::Chain(f, g, h) | Func::Fork(f, g, h) => {
+                [f, g, h].into_iter().for_each(|func| func.each_call(see));
+            }
+            Func::Matcher(func, fixed) | Func::Lbind(func, fixed) | Func::Rbind(func, fixed) => {
+                func.each_call(see);
+                fixed.each_call(see);
+            }
+            Func::Power(func, _) => func.each_call(see),
+        }
+    }
+
     /// Returns the number of arguments.
     fn arity(&self) -> usize {
         match self {

@@ -26,6 +26,9 @@ const MOST_CALLS: usize = 2_000;
 const ROW_COST: u32 = 8_000;
 const THREAD_COST: u32 = 60;
 
+/// The most that a run may cost: `MOST_COST` in `judge.cuh`.
+const MOST_COST: u32 = 3_000_000;
+
 /// A set of items: the samples, the elements of containers, or a single item.
 pub(super) type DomainId = u32;
 
@@ -113,6 +116,8 @@ pub struct WavePlan {
     pub(super) domains: Vec<Domain>,
     /// The numbers of the calls, by level, then by kernel.
     pub(super) order: Vec<u32>,
+    /// The most items of a sample in each domain. A sample with more costs each program too much.
+    pub(super) most_items: Vec<u32>,
     /// The inner domains, by level.
     pub(super) opening: Vec<DomainId>,
     pub(super) programs: Vec<PlannedProgram>,
@@ -186,6 +191,7 @@ impl WavePlanner {
                 constants: Encoded::default(),
                 domains: vec![Domain::Unit, Domain::Samples],
                 order: Vec::new(),
+                most_items: Vec::new(),
                 opening: Vec::new(),
                 programs: Vec::new(),
                 places: Vec::new(),
@@ -234,13 +240,10 @@ impl WavePlanner {
     fn compiled(&mut self, program: &Compiled) -> Option<PlannedProgram> {
         let mut steps = Vec::with_capacity(program.steps.instructions.len());
         let result = self.compiled_value(program, &mut steps)?;
-        let calls = steps.into_iter().enumerate();
-        let calls = calls.filter_map(|(step, val)| match val {
-            Val::Data(operand @ Operand::Call(_)) => Some((step as u32, operand)),
-            // These cannot fail.
-            Val::Data(_) | Val::Func(_) => None,
-        });
-        let calls = calls.collect();
+        let mut calls = Vec::with_capacity(steps.len());
+        for (step, val) in steps.iter().enumerate() {
+            val.each_call(&mut |operand| calls.push((step as u32, operand)));
+        }
         match result {
             Val::Data(result) => Some(self.planned(calls, result)),
             Val::Func(_) => None,
@@ -298,11 +301,8 @@ impl WavePlanner {
     fn program(&mut self, graph: &Graph, steps: &[u32], result: Ref) -> Option<PlannedProgram> {
         let mut data = Vec::with_capacity(steps.len());
         for (step, node) in steps.iter().enumerate() {
-            match self.value(graph, Ref::node(*node))? {
-                Val::Data(operand @ Operand::Call(_)) => data.push((step as u32, operand)),
-                // These cannot fail.
-                Val::Data(_) | Val::Func(_) => {}
-            }
+            let val = self.value(graph, Ref::node(*node))?;
+            val.each_call(&mut |operand| data.push((step as u32, operand)));
         }
         let Val::Data(result) = self.value(graph, result)? else {
             return None;
@@ -608,6 +608,12 @@ impl WavePlanner {
             let call = &plan.calls[call as usize];
             (call.level, call.kernel)
         });
+        let mut least = vec![u32::MAX; plan.domains.len()];
+        for (domain, cost) in plan.programs.iter().flat_map(|program| &program.charges) {
+            let known = &mut least[*domain as usize];
+            *known = (*known).min(*cost);
+        }
+        plan.most_items = least.iter().map(|cost| MOST_COST / (*cost).max(1)).collect();
         plan.opening = (0..plan.domains.len() as DomainId)
             .filter(|&domain| matches!(plan.domains[domain as usize], Domain::Inner(_)))
             .collect();
