@@ -179,6 +179,17 @@ KERNEL(wave_spread) {
   });
 }
 
+/// The choice between args[1] and args[2] by the truth of args[0]. Functions are chosen before they are
+/// called, so the other value may be none.
+KERNEL(wave_select) {
+  each_thread_item(w, [&](const Node &node, u32 item) {
+    V condition = arg_of(node.args[0], item), v = condition;
+    // A grid has rows, and other tuples that have a form have elements.
+    if (is_value(condition)) v = arg_of(node.args[is_false(condition) ? 2 : 1], item);
+    ((V *)node.out)[item] = v;
+  });
+}
+
 // ---- Collecting ---------------------------------------------------------------------------------
 
 /// The results for the elements of a container.

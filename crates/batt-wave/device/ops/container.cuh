@@ -225,11 +225,7 @@ INLINE bool make_patch(const V *items, u32 n) {
   u32 above = most_of(n, [&](u32 k) { return 32768 - row_of(items[k].len); });
   u32 beside = most_of(n, [&](u32 k) { return 32768 - column_of(items[k].len); });
   if (bottom + above >= 65536 + SIDE || right + beside >= 65536 + SIDE) return false;
-  return kind == PAIR || !any_of(n, [&](u32 k) {
-    for (u32 j = 0; j < k; j++)
-      if (items[j].len == items[k].len) return true;
-    return false;
-  });
+  return true;
 }
 /// The set of distinct values.
 CALLED V set_of_distinct(const Ctx &c, const V *items, u32 n, Order order) {
@@ -251,23 +247,17 @@ template <int DEPTH> CALLED bool are_alike(const V &x, const V &y) {
 /// Keeps the first of equal elements. Returns a failure, or NONE.
 INLINE V drop_repeated(const Ctx &c, Items &items) {
   if (items.count < 2) return none();
-  if (items.count > MOST_DISTINCT) return stopped(SIZE);
+  u32 *first = (u32 *)take(c, (u64)items.count * 4);
   V *to = (V *)take(c, (u64)items.count * sizeof(V));
-  if (!to) return stopped(MEMORY);
-  u32 unsure = 0, unlike = 0;
-  u32 n = copy_chosen(items, to, [&](u32 k) {
-    for (u32 j = 0; j < k; j++) {
-      Answer answer = equal_alone<3>(c, items.at[j], items.at[k]);
-      if (answer == UNSURE) unsure = 1;
-      if (answer != YES) continue;
-      if (!are_alike<2>(items.at[j], items.at[k])) unlike = 1;
-      return false;
-    }
-    return true;
-  });
-  if (rows_of(rows([&](u32) { return unsure; }))) return stopped(ODD);
+  if (!first || !to) return stopped(MEMORY);
+  V failed = find_first_equal(c, items.at, items.count, first);
+  if (failed.kind != NONE) return failed;
   // The order decides which of them stays.
-  if (!items.ordered && rows_of(rows([&](u32) { return unlike; }))) return stopped(ORDER);
+  bool unlike = !items.ordered && any_of(items.count, [&](u32 k) {
+    return first[k] != k && !are_alike<2>(items.at[first[k]], items.at[k]);
+  });
+  if (unlike) return stopped(ORDER);
+  u32 n = copy_chosen(items, to, [&](u32 k) { return first[k] == k; });
   items.at = to;
   items.count = n;
   return none();
