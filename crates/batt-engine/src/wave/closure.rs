@@ -62,7 +62,9 @@ impl Func {
             Func::Op(_) => {}
             Func::Compose(f, g) => [f, g].into_iter().for_each(|func| func.each_operand(see)),
             Func::Chain(f, g, h) | Func::Fork(f, g, h) => {
-                [f, g, h].into_iter().for_each(|func| func.each_operand(see));
+                [f, g, h]
+                    .into_iter()
+                    .for_each(|func| func.each_operand(see));
             }
             Func::Matcher(func, fixed) | Func::Lbind(func, fixed) | Func::Rbind(func, fixed) => {
                 func.each_operand(see);

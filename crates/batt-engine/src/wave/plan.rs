@@ -634,7 +634,10 @@ impl WavePlanner {
             let known = &mut least[*domain as usize];
             *known = (*known).min(*cost);
         }
-        plan.most_items = least.iter().map(|cost| MOST_COST / (*cost).max(1)).collect();
+        plan.most_items = least
+            .iter()
+            .map(|cost| MOST_COST / (*cost).max(1))
+            .collect();
         plan.opening = (0..plan.domains.len() as DomainId)
             .filter(|&domain| matches!(plan.domains[domain as usize], Domain::Inner(_)))
             .collect();
