@@ -51,6 +51,18 @@ INLINE V tuple_value(const Ctx &c, const V *items, u32 n) {
   return value_of(c, g);
 }
 
+/// The colour that all cells of a mask have, or PLANES.
+INLINE u8 one_color(const Rows &mask, const Rows *plane) {
+  u32 color = 0;
+  for (u32 k = 0; k < 4; k++) {
+    Rows own = plane[k] & mask;
+    if (is_empty(own)) continue;
+    if (!same(own, mask)) return PLANES;
+    color |= 1u << k;
+  }
+  return (u8)color;
+}
+
 /// The set of `n` values, of which equal ones may stand several times. `order` says what is known of
 /// the order if the set is no patch: UNKNOWN, SEQUENCED or BUILT.
 INLINE V set_of(const Ctx &c, const V *items, u32 n, Order order) {
@@ -107,7 +119,7 @@ INLINE V set_of(const Ctx &c, const V *items, u32 n, Order order) {
           return 0u;
         })) != 0;
       }
-      if (!clash) return object(c, mask, top, left, PLANES, plane);
+      if (!clash) return object(c, mask, top, left, one_color(mask, plane), plane);
     }
   }
   // Equal elements are left out. The first of them stays.

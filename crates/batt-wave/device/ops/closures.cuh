@@ -208,6 +208,12 @@ INLINE V failure_in(bool ordered, const Results &r) {
   return others ? stopped(ORDER) : v;
 }
 
+/// The failure of a call inside a generator, where Python turns a StopIteration into a RuntimeError.
+INLINE V through_generator(const V &failed) {
+  const FaultCode runtime_error = (FaultCode)6;
+  return failed.kind == FAULT && failed.a == STOP_ITERATION ? fault(runtime_error) : failed;
+}
+
 /// A tuple of the results.
 INLINE V tuple_of_results(const Ctx &c, const Results &r) {
   V *to = (V *)take(c, (u64)r.count * sizeof(V));
@@ -227,7 +233,7 @@ INLINE V collected(const Ctx &c, const V &items, const Results &r, u32 as) {
   // The pairs of a product come in another sequence.
   bool ordered = as != AS_SET && is_in_order(items);
   V failed = failure_in(ordered, r);
-  if (failed.kind != NONE) return failed;
+  if (failed.kind != NONE) return through_generator(failed);
   bool set = as == AS_SET || (as == LIKE && (items.kind == SET || is_patch(items)));
   if (!set) {
     if (!ordered) return stopped(ORDER);
@@ -240,7 +246,7 @@ INLINE V collected(const Ctx &c, const V &items, const Results &r, u32 as) {
 /// The elements whose results are true.
 INLINE V filtered(const Ctx &c, const V &items, const Results &r) {
   V failed = failure_in(is_in_order(items), r);
-  if (failed.kind != NONE) return failed;
+  if (failed.kind != NONE) return through_generator(failed);
   u32 odd = least(rows([&](u32 l) {
     for (u32 k = l; k < r.count; k += 32)
       if (r.at[k].kind != BOOL && r.at[k].kind != INT) return k;
@@ -285,7 +291,7 @@ INLINE V first_chosen(const Ctx &c, V items, const Results &r) {
     // Which of several comes first is known only in order, where the results do not stand.
     if (counted > 1) return stopped(ORDER);
   }
-  if (!is_value(r.at[at])) return r.at[at];
+  if (!is_value(r.at[at])) return through_generator(r.at[at]);
   if (items.kind == TUPLE || items.kind == SET) return ((const V *)items.bits)[at];
   V *all = (V *)take(c, (u64)r.count * sizeof(V));
   if (!all) return stopped(MEMORY);

@@ -1,1 +1,980 @@
-// Tuples and sets.
+// Tuples and sets of anything. Patches are sets here, too: where only their elements count, a mask
+// operation does the work.
+
+// These are in closures.cuh and objects.cuh, which come later.
+INLINE bool spread_elements(const Ctx &c, const V &v, V *to);
+INLINE bool property_of(const V &v, u32 property, i64 *value);
+
+/// More elements than this are left to the CPU: those of sets are compared in pairs.
+const u32 MOST_DISTINCT = 2048, MOST_ELEMENTS = 4096;
+/// The fault of a value without the method that Python calls.
+const FaultCode ATTRIBUTE_ERROR = (FaultCode)3;
+
+// ---- The order of a set, for one lane ----------------------------------------------------------
+
+INLINE u64 hash_grid_alone(const V &v) {
+  u64 acc = P5;
+  for (u32 l = 0; l < v.a; l++) {
+    u64 row = P5;
+    u32 width = row_width(v, l);
+    for (u32 j = 0; j < width; j++) row = hash_lane(row, color_at(v, l, j));
+    acc = hash_lane(acc, hash_end(row, width));
+  }
+  return hash_end(acc, v.a);
+}
+INLINE u64 hash_patch_alone(const Ctx &c, const V &v) {
+  u64 acc = 0;
+  for (u32 l = 0; l < v.a; l++)
+    for (u32 todo = patch_row(v, 0, l); todo; todo &= todo - 1) {
+      u32 column = lowest(todo);
+      i32 i = row_of(v.len) + (i32)l, j = column_of(v.len) + (i32)column;
+      acc ^= hash_part(v.kind == OBJECT ? hash_cell(c, i, j, patch_color(v, l, column)) : hash_pair(i, j));
+    }
+  return hash_set(acc, size_of_patch(v));
+}
+/// The hash of a value whose containers nest at most DEPTH deep; false for others.
+template <int DEPTH> CALLED bool hash_alone(const Ctx &c, const V &v, u64 *hash) {
+  switch (v.kind) {
+    case BOOL:
+    case INT: *hash = hash_int(int_of(v)); return true;
+    case PAIR: *hash = hash_pair(row_of(v.len), column_of(v.len)); return true;
+    case CELL: *hash = hash_cell(c, row_of(v.len), column_of(v.len), v.a); return true;
+    case GRID:
+    case RAGGED: *hash = hash_grid_alone(v); return true;
+    case INDICES:
+    case OBJECT: *hash = hash_patch_alone(c, v); return true;
+    case TUPLE:
+    case SET: break;
+    default: return false;
+  }
+  if (DEPTH == 0) return false;
+  u64 acc = v.kind == TUPLE ? P5 : 0;
+  for (u32 k = 0; k < v.len; k++) {
+    u64 own;
+    if (!hash_alone<(DEPTH ? DEPTH - 1 : 0)>(c, ((const V *)v.bits)[k], &own)) return false;
+    acc = v.kind == TUPLE ? hash_lane(acc, own) : acc ^ hash_part(own);
+  }
+  *hash = v.kind == TUPLE ? hash_end(acc, v.len) : hash_set(acc, v.len);
+  return true;
+}
+
+/// `first_rank` for one lane.
+INLINE u32 first_rank_alone(const V &v, const u16 *ranks, u32 width) {
+  u32 best = 0xffffffffu;
+  for (u32 l = 0; l < v.a; l++)
+    for (u32 todo = patch_row(v, 0, l); todo; todo &= todo - 1) {
+      u32 row = (u32)row_of(v.len) + l, column = (u32)column_of(v.len) + lowest(todo);
+      best = min_of(best, (u32)ranks[row * width + column]);
+    }
+  return best;
+}
+/// Writes the numbers of a set's elements in the sequence in which Python added them.
+INLINE void write_sequence(const Ctx &c, const V &set, u16 *sequence, u16 *keys) {
+  const V *items = (const V *)set.bits;
+  if (set.c != BY_RANK) {
+    for (u32 k = 0; k < set.len; k++) sequence[k] = (u16)k;
+    return;
+  }
+  const u16 *ranks = ranks_of(c, set.a, set.b);
+  for (u32 k = 0; k < set.len; k++) keys[k] = (u16)first_rank_alone(items[k], ranks, set.b);
+  for (u32 k = 0; k < set.len; k++) {
+    u32 before = 0;
+    for (u32 j = 0; j < set.len; j++) before += keys[j] < keys[k];
+    sequence[before] = (u16)k;
+  }
+}
+/// Python's table of a SET of known construction.
+struct KnownTable {
+  Table table;
+  u64 *hashes;   // by the number of the element; one more may be written
+  Reason reason; // why there is no table, if `hashes` is null
+};
+/// Simulates the table of a set. `take_some` takes memory, and `hash` gives the hash of an element.
+template <class T, class H> INLINE KnownTable table_of(const Ctx &c, const V &set, T take_some, H hash) {
+  KnownTable known;
+  known.hashes = nullptr;
+  known.reason = ORDER;
+  if (set.c == UNKNOWN || set.c == IN_ORDER) return known;
+  u32 n = set.len, room = size_above((n + 1) * 4);
+  known.reason = MEMORY;
+  u64 *hashes = (u64 *)take_some((u64)(n + 1) * 8);
+  u16 *scratch = (u16 *)take_some((u64)(room * 2 + 2 * n) * 2);
+  if (!hashes || !scratch) return known;
+  known.reason = ODD;
+  for (u32 k = 0; k < n; k++)
+    if (!hash(((const V *)set.bits)[k], hashes + k)) return known;
+  u16 *sequence = scratch + room * 2;
+  write_sequence(c, set, sequence, sequence + n);
+  Table t = {scratch, scratch + room, 7, 0};
+  for (u32 k = 0; k < 8; k++) t.slots[k] = EMPTY;
+  for (u32 k = 0; k < n; k++) add(t, hashes, sequence[k]);
+  if (set.c != BUILT) freeze(t, hashes);
+  known.table = t;
+  known.hashes = hashes;
+  return known;
+}
+
+/// More elements than one lane puts in order.
+const u32 MOST_ALONE = 512;
+
+/// The first or the last element of a container. Faults are those of `first` and `last`.
+INLINE V end_alone(const Ctx &c, const V &v, bool last) {
+  i32 n = length_alone(c, v);
+  if (n < 0) return v.kind == OP ? stopped(ODD) : fault(TYPE_);
+  if (n == 0) return fault(last ? VALUE_ : STOP_ITERATION);
+  u32 at = last ? (u32)n - 1 : 0;
+  if (is_patch(v)) return n == 1 ? only_element(v) : stopped(ORDER);
+  if (v.kind != SET) return element_alone(c, v, at);
+  const V *items = (const V *)v.bits;
+  if (n == 1 || v.c == IN_ORDER) return items[at];
+  if (v.c != UNKNOWN && (u32)n > MOST_ALONE) return stopped(SIZE);
+  KnownTable known = table_of(c, v, [&](u64 bytes) { return take_alone(c, bytes); },
+                              [&](const V &item, u64 *hash) { return hash_alone<2>(c, item, hash); });
+  if (!known.hashes) return stopped(known.reason);
+  const Table &t = known.table;
+  u32 slot = last ? t.mask : 0;
+  while (t.slots[slot] == EMPTY) slot += last ? (u32)-1 : 1u;
+  return items[t.slots[slot]];
+}
+
+THREAD_OP(size)(const Ctx &c, V container) {
+  i32 n = length_alone(c, container);
+  return n < 0 ? fault(TYPE_) : integer(n);
+}
+THREAD_OP(first)(const Ctx &c, V container) { return end_alone(c, container, false); }
+THREAD_OP(last)(const Ctx &c, V container) { return end_alone(c, container, true); }
+
+// ---- Elements ----------------------------------------------------------------------------------
+
+/// The elements of a container.
+struct Items {
+  const V *at;
+  u32 count;
+  bool ordered; // do they stand in iteration order?
+};
+/// Reads the elements of a container. Returns a failure, or NONE.
+INLINE V read_items(const Ctx &c, V v, Items &items) {
+  i32 n = length_alone(c, v);
+  if (n < 0) return v.kind == OP ? stopped(ODD) : fault(TYPE_);
+  items.count = (u32)n;
+  items.ordered = n < 2 || !any_set(v);
+  if (v.kind == SET && !items.ordered && v.c != UNKNOWN) {
+    V sorted = in_order(c, v);
+    sync();
+    items.ordered = is_value(sorted);
+    if (items.ordered) v = sorted;
+  }
+  items.at = (const V *)v.bits;
+  if (v.kind == TUPLE || v.kind == SET) return none();
+  V *to = (V *)take(c, (u64)n * sizeof(V));
+  if (!to) return stopped(MEMORY);
+  if (v.kind == PAIR || v.kind == CELL) {
+    for (u32 k = 0; k < items.count; k++) put(to + k, component(c, v, k));
+  } else if (n && !spread_elements(c, v, to)) {
+    return stopped(MEMORY);
+  }
+  sync();
+  items.at = to;
+  return none();
+}
+/// Copies the elements that `keep` chooses by their numbers. Returns how many there are.
+template <class F> INLINE u32 copy_chosen(const Items &items, V *to, F keep) {
+  u32 n = 0;
+  for (u32 from = 0; from < items.count; from += 32) {
+    u32 chosen = rows_of(rows([&](u32 l) { return (u32)(from + l < items.count && keep(from + l)); }));
+    (void)rows([&](u32 l) {
+      if (chosen >> l & 1) to[n + popcount(chosen & low(l))] = items.at[from + l];
+      return 0u;
+    });
+    n += popcount(chosen);
+  }
+  sync();
+  return n;
+}
+/// Whether something is true of any number below n.
+template <class F> INLINE bool any_of(u32 n, F f) {
+  return rows_of(rows([&](u32 l) {
+    for (u32 k = l; k < n; k += 32)
+      if (f(k)) return 1u;
+    return 0u;
+  })) != 0;
+}
+/// The largest of a number of 31 bits for all numbers below n, which is not 0.
+template <class F> INLINE u32 most_of(u32 n, F f) {
+  return ~least(rows([&](u32 l) {
+    u32 best = 0;
+    for (u32 k = l; k < n; k += 32) best = max_of(best, (u32)f(k));
+    return ~best;
+  }));
+}
+
+// ---- Making sets -------------------------------------------------------------------------------
+
+/// The value of some cells with the colours of four planes.
+INLINE V cells_value(const Ctx &c, const Rows &mask, i32 top, i32 left, const Rows *plane) {
+  return object(c, mask, top, left, one_color(mask, plane), plane);
+}
+
+/// Are all these values locations, or all cells, within 32 x 32 and with one cell at each location?
+INLINE bool make_patch(const V *items, u32 n) {
+  u8 kind = items[0].kind;
+  if (kind != PAIR && kind != CELL) return false;
+  if (any_of(n, [&](u32 k) { return items[k].kind != kind; })) return false;
+  u32 bottom = most_of(n, [&](u32 k) { return row_of(items[k].len) + 32768; });
+  u32 right = most_of(n, [&](u32 k) { return column_of(items[k].len) + 32768; });
+  u32 above = most_of(n, [&](u32 k) { return 32768 - row_of(items[k].len); });
+  u32 beside = most_of(n, [&](u32 k) { return 32768 - column_of(items[k].len); });
+  if (bottom + above >= 65536 + SIDE || right + beside >= 65536 + SIDE) return false;
+  return kind == PAIR || !any_of(n, [&](u32 k) {
+    for (u32 j = 0; j < k; j++)
+      if (items[j].len == items[k].len) return true;
+    return false;
+  });
+}
+/// The set of distinct values.
+INLINE V set_of_distinct(const Ctx &c, const V *items, u32 n, Order order) {
+  if (n == 0) return empty_patch();
+  if (make_patch(items, n)) return set_of(c, items, n, order);
+  return make(SET, 0, 0, n == 1 ? IN_ORDER : order, n, (u64)items);
+}
+
+/// Are equal values also alike in every other way? True may equal 1, and a set one in another order.
+template <int DEPTH> CALLED bool are_alike(const V &x, const V &y) {
+  if (x.kind != y.kind) return false;
+  if (x.kind == SET) return x.bits == y.bits && x.c == y.c;
+  if (x.kind != TUPLE || x.bits == y.bits) return true;
+  const V *xs = (const V *)x.bits, *ys = (const V *)y.bits;
+  for (u32 k = 0; k < x.len; k++)
+    if (DEPTH == 0 || !are_alike<(DEPTH ? DEPTH - 1 : 0)>(xs[k], ys[k])) return false;
+  return true;
+}
+/// Keeps the first of equal elements. Returns a failure, or NONE.
+INLINE V drop_repeated(const Ctx &c, Items &items) {
+  if (items.count < 2) return none();
+  if (items.count > MOST_DISTINCT) return stopped(SIZE);
+  V *to = (V *)take(c, (u64)items.count * sizeof(V));
+  if (!to) return stopped(MEMORY);
+  u32 unsure = 0, unlike = 0;
+  u32 n = copy_chosen(items, to, [&](u32 k) {
+    for (u32 j = 0; j < k; j++) {
+      Answer answer = equal_alone<3>(c, items.at[j], items.at[k]);
+      if (answer == UNSURE) unsure = 1;
+      if (answer != YES) continue;
+      if (!are_alike<2>(items.at[j], items.at[k])) unlike = 1;
+      return false;
+    }
+    return true;
+  });
+  if (rows_of(rows([&](u32) { return unsure; }))) return stopped(ODD);
+  // The order decides which of them stays.
+  if (!items.ordered && rows_of(rows([&](u32) { return unlike; }))) return stopped(ORDER);
+  items.at = to;
+  items.count = n;
+  return none();
+}
+/// The set that Python builds of some elements one by one.
+INLINE V built_set(const Ctx &c, Items items) {
+  V failed = drop_repeated(c, items);
+  if (failed.kind != NONE) return failed;
+  return set_of_distinct(c, items.at, items.count, items.ordered ? BUILT : UNKNOWN);
+}
+/// A container of the kind of `like`, of some of its elements.
+INLINE V container_like(const Ctx &c, const V &like, const V *items, u32 n, bool ordered) {
+  if (!any_set(like)) return tuple_value(c, items, n);
+  return set_of_distinct(c, items, n, ordered ? BUILT : UNKNOWN);
+}
+/// The elements that `keep` chooses, in a container of the same kind.
+template <class F> INLINE V kept_elements(const Ctx &c, const V &container, const Items &items, F keep) {
+  V *to = (V *)take(c, (u64)items.count * sizeof(V));
+  if (!to) return stopped(MEMORY);
+  u32 n = copy_chosen(items, to, keep);
+  return container_like(c, container, to, n, items.ordered);
+}
+/// The same for the elements that do not equal anything that `find` looks for.
+template <class F> INLINE V elements_without(const Ctx &c, const V &container, F find) {
+  Items items;
+  V failed = read_items(c, container, items);
+  if (failed.kind != NONE) return failed;
+  if (items.count > MOST_ELEMENTS) return stopped(SIZE);
+  u32 unsure = 0;
+  V left = kept_elements(c, container, items, [&](u32 k) {
+    Answer answer = find(items.at[k]);
+    if (answer == UNSURE) unsure = 1;
+    return answer == NO;
+  });
+  return rows_of(rows([&](u32) { return unsure; })) ? stopped(ODD) : left;
+}
+
+// ---- Patches as sets ---------------------------------------------------------------------------
+
+/// A patch on a board whose upper left corner is at (top, left).
+struct Placed {
+  Rows mask, plane[4]; // no planes for INDICES
+};
+INLINE Placed place_patch(const V &v, i32 top, i32 left) {
+  Placed p;
+  i32 down = row_of(v.len) - top, right = column_of(v.len) - left;
+  p.mask = size_of_patch(v) ? moved(load_rows(payload_of(v), v.a), down, right) : no_rows();
+  for (u32 k = 0; k < 4; k++) p.plane[k] = no_rows();
+  if (v.kind != OBJECT) return p;
+  for (u32 k = 0; k < 4; k++) {
+    if (v.c == PLANES) p.plane[k] = moved(plane_of(v, k), down, right);
+    else if (v.c >> k & 1) p.plane[k] = p.mask;
+  }
+  return p;
+}
+/// The cells that both have.
+INLINE Rows shared_cells(const Placed &x, const Placed &y) {
+  Rows both = x.mask & y.mask;
+  for (u32 k = 0; k < 4; k++) both = without(both, x.plane[k] ^ y.plane[k]);
+  return both;
+}
+/// The part of a patch that another patch has, too, or has not.
+INLINE V part_of_patch(const Ctx &c, const V &x, const V &y, bool shared) {
+  if (x.kind != y.kind || size_of_patch(x) == 0) return shared ? empty_patch() : x;
+  i32 top = row_of(x.len), left = column_of(x.len);
+  Placed a = place_patch(x, top, left);
+  Rows both = shared_cells(a, place_patch(y, top, left));
+  Rows mask = shared ? both : without(a.mask, both);
+  if (x.kind == INDICES) return indices(c, mask, top, left);
+  return cells_value(c, mask, top, left, a.plane);
+}
+/// A patch of one element, which is a PAIR or a CELL.
+INLINE V patch_of_one(const V &element, u32 *to) {
+  Kind kind = element.kind == CELL ? OBJECT : INDICES;
+  return make(kind, 1, 1, element.kind == CELL ? element.a : 0, element.len, (u64)to | 1ull << 48);
+}
+
+/// What n patches have together.
+struct Together {
+  u8 kind;  // OBJECT or INDICES; STOPPED if they are of several kinds or far apart
+  u32 size; // the sum of their sizes
+  i32 top, left;
+};
+template <class F> INLINE Together bounds_together(u32 n, F patch) {
+  Together all = {INDICES, 0, 0, 0};
+  all.size = sum(rows([&](u32 l) {
+    u32 own = 0;
+    for (u32 k = l; k < n; k += 32) own += size_of_patch(patch(k));
+    return own;
+  }));
+  if (all.size == 0) return all;
+  // Numbers are offset, so that all are positive and 0 stands for an empty patch.
+  auto most = [&](auto f) {
+    return most_of(n, [&](u32 k) { return size_of_patch(patch(k)) ? (u32)(40000 + f(patch(k))) : 0u; });
+  };
+  u32 bottom = most([](const V &v) { return row_of(v.len) + (i32)v.a; });
+  u32 right = most([](const V &v) { return column_of(v.len) + (i32)v.b; });
+  u32 above = most([](const V &v) { return -row_of(v.len); });
+  u32 beside = most([](const V &v) { return -column_of(v.len); });
+  auto has = [&](Kind kind) {
+    return any_of(n, [&](u32 k) { return patch(k).kind == kind && size_of_patch(patch(k)); });
+  };
+  bool cells = has(OBJECT), locations = has(INDICES);
+  bool fits = bottom + above <= 80000 + SIDE && right + beside <= 80000 + SIDE;
+  all.kind = !fits || (cells && locations) ? STOPPED : cells ? OBJECT : INDICES;
+  all.top = 40000 - (i32)above;
+  all.left = 40000 - (i32)beside;
+  return all;
+}
+/// The cells of n objects of which some have other colours at the same location.
+template <class F> INLINE V cells_of_several(const Ctx &c, const Together &all, u32 n, F patch) {
+  V *to = (V *)take(c, (u64)all.size * sizeof(V));
+  if (!to) return stopped(MEMORY);
+  u32 count_before = 0;
+  for (u32 color = 0; color < 16; color++) {
+    Rows mask = no_rows();
+    for (u32 k = 0; k < n; k++) {
+      const V v = patch(k);
+      if (size_of_patch(v) == 0 || (v.c != PLANES && v.c != color)) continue;
+      Placed p = place_patch(v, all.top, all.left);
+      for (u32 b = 0; b < 4; b++) p.mask = color >> b & 1 ? p.mask & p.plane[b] : without(p.mask, p.plane[b]);
+      mask = mask | p.mask;
+    }
+    Rows before = sums_before(rows([&](u32 l) { return popcount(mask[l]); }));
+    (void)rows([&](u32 l) {
+      u32 at = count_before + before[l];
+      for (u32 todo = mask[l]; todo; todo &= todo - 1)
+        to[at++] = make(CELL, (u8)color, 0, 0, place(all.top + (i32)l, all.left + (i32)lowest(todo)), 0);
+      return 0u;
+    });
+    count_before += count(mask);
+  }
+  sync();
+  return make(SET, 0, 0, UNKNOWN, count_before, (u64)to);
+}
+/// The union of n patches; NONE if it needs a list.
+template <class F> INLINE V union_of(const Ctx &c, u32 n, F patch) {
+  Together all = bounds_together(n, patch);
+  if (all.kind == STOPPED) return none();
+  if (all.size == 0) return empty_patch();
+  Placed whole = {no_rows(), {no_rows(), no_rows(), no_rows(), no_rows()}};
+  Rows clash = no_rows();
+  for (u32 k = 0; k < n; k++) {
+    const V v = patch(k);
+    if (size_of_patch(v) == 0) continue;
+    Placed p = place_patch(v, all.top, all.left);
+    clash = clash | without(whole.mask & p.mask, shared_cells(whole, p));
+    whole.mask = whole.mask | p.mask;
+    for (u32 b = 0; b < 4; b++) whole.plane[b] = whole.plane[b] | p.plane[b];
+  }
+  if (all.kind == INDICES) return indices(c, whole.mask, all.top, all.left);
+  if (!is_empty(clash)) return cells_of_several(c, all, n, patch);
+  return cells_value(c, whole.mask, all.top, all.left, whole.plane);
+}
+
+// ---- Ops ---------------------------------------------------------------------------------------
+
+ROW_OP(totuple)(const Ctx &c, V container) {
+  if (any_tuple(container)) return container;
+  Items items;
+  V failed = read_items(c, container, items);
+  if (failed.kind != NONE) return failed;
+  if (!items.ordered) return container.kind == SET && container.c != UNKNOWN ? stopped(ODD) : stopped(ORDER);
+  return tuple_value(c, items.at, items.count);
+}
+
+THREAD_OP(initset)(const Ctx &c, V value) {
+  void *to = room_alone(c, sizeof(V));
+  if (!to) return stopped(MEMORY);
+  if (value.kind == PAIR || value.kind == CELL) {
+    *(u32 *)to = 1;
+    return patch_of_one(value, (u32 *)to);
+  }
+  *(V *)to = value;
+  return make(SET, 0, 0, IN_ORDER, 1, (u64)to);
+}
+
+/// A set with one more value. Python copies its table before.
+INLINE V set_with(const Ctx &c, const V &set, const V &value) {
+  Answer answer = contained_alone(c, value, set);
+  if (answer == UNSURE) return stopped(ODD);
+  u32 n = set.len + (answer == NO);
+  V *items = (V *)take(c, (u64)n * sizeof(V)), *sorted = (V *)take(c, (u64)n * sizeof(V));
+  if (!items || !sorted) return stopped(MEMORY);
+  (void)rows([&](u32 l) {
+    for (u32 k = l; k < set.len; k += 32) items[k] = ((const V *)set.bits)[k];
+    return 0u;
+  });
+  if (answer == NO) put(items + set.len, value);
+  sync();
+  V unordered = make(SET, 0, 0, n == 1 ? IN_ORDER : UNKNOWN, n, (u64)items);
+  V source = set;
+  // A single element stands where it would in a table of its own.
+  if (source.len == 1) source.c = BUILT;
+  if (source.len > MOST_ALONE) return unordered;
+  KnownTable known = table_of(c, source, [&](u64 bytes) { return take(c, bytes); },
+                              [&](const V &item, u64 *hash) { return hash_value<2>(c, item, hash); });
+  u64 hash;
+  if (!known.hashes || !hash_value<2>(c, value, &hash)) return unordered;
+  Table t = known.table;
+  known.hashes[set.len] = hash;
+  freeze(t, known.hashes);
+  if ((t.used + 1) * 5 >= t.mask * 3) resize(t, known.hashes, size_above((t.used + 1) * 2));
+  if (answer == NO) add(t, known.hashes, (u16)set.len);
+  u32 done = 0;
+  for (u32 k = 0; k <= t.mask; k++)
+    if (t.slots[k] != EMPTY) put(sorted + done++, items[t.slots[k]]);
+  sync();
+  return make(SET, 0, 0, IN_ORDER, n, (u64)sorted);
+}
+ROW_OP(insert)(const Ctx &c, V value, V container) {
+  if (!any_set(container)) return container.kind == OP ? stopped(ODD) : fault(ATTRIBUTE_ERROR);
+  if (container.kind == SET) return set_with(c, container, value);
+  u32 *word = (u32 *)take(c, 4);
+  V *room = (V *)take(c, sizeof(V));
+  if (!word || !room) return stopped(MEMORY);
+  bool flat = value.kind == PAIR || value.kind == CELL;
+  put(word, 1u);
+  put(room, value);
+  sync();
+  V single = flat ? patch_of_one(value, word) : make(SET, 0, 0, IN_ORDER, 1, (u64)room);
+  if (size_of_patch(container) == 0) return single;
+  if (flat) {
+    V all = union_of(c, 2, [&](u32 k) { return k ? single : container; });
+    if (all.kind != NONE) return all;
+  }
+  Answer answer = contained_alone(c, value, container);
+  if (answer == UNSURE) return stopped(ODD);
+  // A set of several kinds.
+  u32 n = size_of_patch(container);
+  V *items = (V *)take(c, (u64)(n + 1) * sizeof(V));
+  if (!items || !spread_elements(c, container, items)) return stopped(MEMORY);
+  put(items + n, value);
+  sync();
+  return set_of_distinct(c, items, n + (answer == NO), UNKNOWN);
+}
+
+ROW_OP(remove)(const Ctx &c, V value, V container) {
+  if (is_patch(container)) {
+    Answer answer = contained_alone(c, value, container);
+    if (answer == UNSURE) return stopped(ODD);
+    if (answer == NO) return container;
+    u32 *word = (u32 *)take(c, 4);
+    if (!word) return stopped(MEMORY);
+    put(word, 1u);
+    sync();
+    return part_of_patch(c, container, patch_of_one(value, word), false);
+  }
+  return elements_without(c, container, [&](const V &item) { return equal_alone<3>(c, item, value); });
+}
+
+ROW_OP(other)(const Ctx &c, V container, V value) {
+  Items items;
+  bool tagged = container.kind == SET;
+  V set = container;
+  // Mostly there are two elements, and one of them is left, whatever the order.
+  if (tagged) set.c = UNKNOWN;
+  V failed = read_items(c, set, items);
+  if (failed.kind != NONE) return failed;
+  auto differs = [&](u32 k) { return equal_alone<3>(c, items.at[k], value); };
+  if (any_of(items.count, [&](u32 k) { return differs(k) == UNSURE; })) return stopped(ODD);
+  u32 left = sum(rows([&](u32 l) {
+    u32 own = 0;
+    for (u32 k = l; k < items.count; k += 32) own += differs(k) == NO;
+    return own;
+  }));
+  if (left == 0) return fault(STOP_ITERATION);
+  if (left > 1 && any_set(container)) {
+    if (!tagged) return stopped(ORDER);
+    // The set is built anew without the value.
+    V rest = elements_without(c, container, [&](const V &item) { return equal_alone<3>(c, item, value); });
+    if (!is_value(rest)) return rest;
+    if (rest.kind != SET) return stopped(ORDER);
+    rest = in_order(c, rest);
+    sync();
+    return is_value(rest) ? ((const V *)rest.bits)[0] : rest;
+  }
+  u32 at = least(rows([&](u32 l) {
+    for (u32 k = l; k < items.count; k += 32)
+      if (differs(k) == NO) return k;
+    return 0xffffffffu;
+  }));
+  return items.at[at];
+}
+
+/// The elements of some containers, one after the other. Returns a failure, or NONE.
+template <class F> INLINE V joined_items(const Ctx &c, u32 n, F container, Items &all) {
+  u64 total = 0;
+  for (u32 k = 0; k < n; k++) {
+    i32 own = length_alone(c, container(k));
+    if (own < 0) return container(k).kind == OP ? stopped(ODD) : fault(TYPE_);
+    total += (u32)own;
+    if (total > MOST_ELEMENTS) return stopped(SIZE);
+  }
+  V *to = (V *)take(c, total * sizeof(V));
+  if (!to) return stopped(MEMORY);
+  all.at = to;
+  all.count = 0;
+  all.ordered = true;
+  for (u32 k = 0; k < n; k++) {
+    Items items;
+    V failed = read_items(c, container(k), items);
+    if (failed.kind != NONE) return failed;
+    u32 from = all.count;
+    (void)rows([&](u32 l) {
+      for (u32 j = l; j < items.count; j += 32) to[from + j] = items.at[j];
+      return 0u;
+    });
+    all.count += items.count;
+    all.ordered = all.ordered && items.ordered;
+  }
+  sync();
+  return none();
+}
+/// A tuple or a set of these elements.
+INLINE V joined_value(const Ctx &c, const Items &all, bool set) {
+  if (set) return built_set(c, all);
+  return all.ordered ? tuple_value(c, all.at, all.count) : stopped(ORDER);
+}
+
+ROW_OP(combine)(const Ctx &c, V a, V b) {
+  auto either_one = [&](u32 k) { return k ? b : a; };
+  if (is_patch(a) && is_patch(b)) {
+    V all = union_of(c, 2, either_one);
+    if (all.kind != NONE) return all;
+  }
+  Items all;
+  V failed = joined_items(c, 2, either_one, all);
+  return failed.kind != NONE ? failed : joined_value(c, all, any_set(a));
+}
+
+ROW_OP(merge)(const Ctx &c, V containers) {
+  if (containers.kind == GRID || containers.kind == RAGGED) {
+    Items cells;
+    u32 count = 0;
+    for (u32 k = 0; k < containers.a; k++) count += row_width(containers, k);
+    V *to = (V *)take(c, (u64)count * sizeof(V));
+    if (!to) return stopped(MEMORY);
+    u32 from = 0;
+    for (u32 k = 0; k < containers.a; k++) {
+      u32 width = row_width(containers, k);
+      (void)rows([&](u32 l) {
+        if (l < width) to[from + l] = integer(color_at(containers, k, l));
+        return 0u;
+      });
+      from += width;
+    }
+    sync();
+    cells = {to, count, true};
+    return tuple_value(c, cells.at, cells.count);
+  }
+  bool set = any_set(containers);
+  const V *list = (const V *)containers.bits;
+  if (containers.kind == SET && !any_of(containers.len, [&](u32 k) { return !is_patch(list[k]); })) {
+    V all = union_of(c, containers.len, [&](u32 k) { return list[k]; });
+    if (all.kind != NONE) return all;
+  }
+  Items members, all;
+  V failed = read_items(c, containers, members);
+  if (failed.kind != NONE) return failed;
+  failed = joined_items(c, members.count, [&](u32 k) { return members.at[k]; }, all);
+  if (failed.kind != NONE) return failed;
+  all.ordered = all.ordered && members.ordered;
+  return joined_value(c, all, set);
+}
+
+ROW_OP(intersection)(const Ctx &c, V a, V b) {
+  if (a.kind == BOOL && b.kind == BOOL) return boolean(a.bits & b.bits);
+  if (is_int(a) && is_int(b)) return integer((i64)(a.bits & b.bits));
+  if (a.kind == OP || b.kind == OP) return stopped(ODD);
+  if (!any_set(a) || !any_set(b)) return fault(TYPE_);
+  if (is_patch(a) && is_patch(b)) return part_of_patch(c, a, b, true);
+  // Python walks over the smaller one, or over the right one.
+  bool left = length_alone(c, a) < length_alone(c, b);
+  V walked = left ? a : b, other = left ? b : a;
+  // A set and itself are copied, but equal calls are one here.
+  if (a.bits == b.bits && walked.len > 1) walked.c = UNKNOWN;
+  return elements_without(c, walked, [&](const V &item) {
+    Answer answer = contained_alone(c, item, other);
+    return answer == UNSURE ? UNSURE : answer == YES ? NO : YES;
+  });
+}
+
+ROW_OP(difference)(const Ctx &c, V a, V b) {
+  if (length_alone(c, a) == 0) return a;
+  if (is_patch(a) && is_patch(b)) return part_of_patch(c, a, b, false);
+  if (a.kind == OP || b.kind == OP) return stopped(ODD);
+  if (length_alone(c, a) < 0 || length_alone(c, b) < 0) return fault(TYPE_);
+  return elements_without(c, a, [&](const V &item) { return contained_alone(c, item, b); });
+}
+
+ROW_OP(dedupe)(const Ctx &c, V tuple) {
+  if (tuple.kind == OP) return stopped(ODD);
+  if (any_set(tuple) && length_alone(c, tuple)) return fault(ATTRIBUTE_ERROR);
+  Items items;
+  V failed = read_items(c, tuple, items);
+  if (failed.kind == NONE) failed = drop_repeated(c, items);
+  return failed.kind != NONE ? failed : tuple_value(c, items.at, items.count);
+}
+
+/// The tuple of f(0), f(1), ..., f(n - 1).
+template <class F> INLINE V tuple_by_number(const Ctx &c, u64 n, F f) {
+  if (n > MOST_ELEMENTS) return stopped(SIZE);
+  V *to = (V *)take(c, n * sizeof(V));
+  if (!to) return stopped(MEMORY);
+  (void)rows([&](u32 l) {
+    for (u32 k = l; k < n; k += 32) to[k] = f(k);
+    return 0u;
+  });
+  sync();
+  return tuple_value(c, to, (u32)n);
+}
+ROW_OP(repeat)(const Ctx &c, V item, V number) {
+  if (!is_int(number)) return fault(TYPE_);
+  i64 n = int_of(number);
+  return tuple_by_number(c, n < 0 ? 0 : (u64)n, [&](u32) { return item; });
+}
+ROW_OP(interval)(const Ctx &c, V start, V stop, V step) {
+  if (!is_int(start) || !is_int(stop) || !is_int(step)) return fault(TYPE_);
+  i64 from = int_of(start), to = int_of(stop), by = int_of(step);
+  if (by == 0) return fault(VALUE_);
+  bool up = by > 0;
+  u64 span = up ? stop.bits - start.bits : start.bits - stop.bits, stride = up ? (u64)by : 0 - (u64)by;
+  u64 n = (up ? from < to : from > to) ? (span - 1) / stride + 1 : 0;
+  return tuple_by_number(c, n, [&](u32 k) { return integer((i64)(start.bits + k * step.bits)); });
+}
+
+// ---- Pairs -------------------------------------------------------------------------------------
+
+/// Memory for tuples of two: 32 bytes each. The two rows of sixteen grids lie between each other.
+INLINE u32 *memory_of_two(void *memory, u32 k) { return (u32 *)memory + k / 16 * 128 + k % 16 * 2; }
+INLINE u64 bytes_of_twos(u32 n) { return (u64)(n + 15) / 16 * 512; }
+/// Writes n tuples of two, of f(k) and g(k), to a list. Null if there is no memory.
+template <class F, class G> INLINE V *list_of_twos(const Ctx &c, u32 n, F f, G g) {
+  V *to = (V *)take(c, (u64)n * sizeof(V));
+  // Most are flat.
+  bool flat = !any_of(n, [&](u32 k) { return flat_pair(c, f(k), g(k)).kind == NONE; });
+  char *memory = flat ? nullptr : (char *)take(c, (u64)n * 32 + bytes_of_twos(n));
+  if (!to || (!flat && !memory)) return nullptr;
+  char *rows_memory = memory + (u64)n * 32;
+  (void)rows([&](u32 l) {
+    for (u32 k = l; k < n; k += 32) {
+      V x = f(k), y = g(k);
+      to[k] = flat_pair(c, x, y);
+      if (to[k].kind != NONE) continue;
+      if (are_two_rows(x, y)) {
+        to[k] = two_rows(x, y, memory_of_two(rows_memory, k));
+        continue;
+      }
+      V *own = (V *)(memory + (u64)k * 32);
+      own[0] = x;
+      own[1] = y;
+      to[k] = make(TUPLE, 0, 0, 0, 2, (u64)own);
+    }
+    return 0u;
+  });
+  sync();
+  return to;
+}
+
+ROW_OP(pair)(const Ctx &c, V a, V b) {
+  Items xs, ys;
+  V failed = read_items(c, a, xs);
+  if (failed.kind != NONE) return failed;
+  failed = read_items(c, b, ys);
+  if (failed.kind != NONE) return failed;
+  u32 n = min_of(xs.count, ys.count);
+  if (n > MOST_ELEMENTS) return stopped(SIZE);
+  if (n && !(xs.ordered && ys.ordered)) return stopped(ORDER);
+  V *to = list_of_twos(c, n, [&](u32 k) { return xs.at[k]; }, [&](u32 k) { return ys.at[k]; });
+  return to ? tuple_value(c, to, n) : stopped(MEMORY);
+}
+
+ROW_OP(product)(const Ctx &c, V a, V b) {
+  if (length_alone(c, b) == 0) return empty_patch();
+  Items xs, ys;
+  V failed = read_items(c, b, ys);
+  if (failed.kind != NONE) return failed;
+  failed = read_items(c, a, xs);
+  if (failed.kind != NONE) return failed;
+  // Tuples of two are equal if their elements are.
+  if (!any_set(a)) failed = drop_repeated(c, xs);
+  if (failed.kind == NONE && !any_set(b)) failed = drop_repeated(c, ys);
+  if (failed.kind != NONE) return failed;
+  u64 n = (u64)xs.count * ys.count;
+  if (n == 0) return empty_patch();
+  if (n > MOST_ELEMENTS) return stopped(SIZE);
+  u32 width = xs.count;
+  auto x = [&](u32 k) { return xs.at[k % width]; };
+  auto y = [&](u32 k) { return ys.at[k / width]; };
+  V *to = list_of_twos(c, (u32)n, x, y);
+  if (!to) return stopped(MEMORY);
+  return set_of_distinct(c, to, (u32)n, xs.ordered && ys.ordered ? BUILT : UNKNOWN);
+}
+
+// ---- Choosing ----------------------------------------------------------------------------------
+
+ROW_OP(sizefilter)(const Ctx &c, V container, V n) {
+  Items items;
+  V failed = read_items(c, container, items);
+  if (failed.kind != NONE) return failed;
+  if (n.kind == OP) return stopped(ODD);
+  if (any_of(items.count, [&](u32 k) { return length_alone(c, items.at[k]) < 0; })) return fault(TYPE_);
+  V *to = (V *)take(c, (u64)items.count * sizeof(V));
+  if (!to) return stopped(MEMORY);
+  Items kept = {to, 0, items.ordered};
+  kept.count = copy_chosen(items, to, [&](u32 k) {
+    return is_int(n) && length_alone(c, items.at[k]) == int_of(n);
+  });
+  if (any_set(container)) return set_of_distinct(c, to, kept.count, kept.ordered ? BUILT : UNKNOWN);
+  return built_set(c, kept);
+}
+
+/// The largest or the smallest of the cells of an object of several colours.
+INLINE V extreme_cell(const V &v, bool most) {
+  for (u32 n = 0; n < 16; n++) {
+    u32 color = most ? 15 - n : n;
+    for (u32 l = 0; l < v.a; l++) {
+      u32 row = most ? v.a - 1 - l : l, mask = patch_row(v, 0, row);
+      for (u32 k = 0; k < 4; k++) {
+        u32 bits = patch_row(v, k + 1, row);
+        mask &= color >> k & 1 ? bits : ~bits;
+      }
+      if (!mask) continue;
+      u32 column = most ? highest(mask) : lowest(mask);
+      return make(CELL, (u8)color, 0, 0, place(row_of(v.len) + (i32)row, column_of(v.len) + (i32)column), 0);
+    }
+  }
+  return stopped(ODD);
+}
+/// The largest or the smallest element of a container, or 0.
+INLINE V extreme_element(const Ctx &c, const V &v, bool most) {
+  i32 n = length_alone(c, v);
+  if (n < 0) return v.kind == OP ? stopped(ODD) : fault(TYPE_);
+  if (n == 0) return integer(0);
+  if (is_patch(v)) {
+    if (v.kind == OBJECT && has_triples(c)) return stopped(ODD);
+    if (v.kind == OBJECT && v.c == PLANES) return extreme_cell(v, most);
+    u32 row = most ? v.a - 1u : 0, mask = patch_row(v, 0, row);
+    V best = only_element(v);
+    best.len = place(row_of(v.len) + (i32)row, column_of(v.len) + (i32)(most ? highest(mask) : lowest(mask)));
+    return best;
+  }
+  if (v.kind == GRID || v.kind == RAGGED) {
+    u32 best = 0;
+    for (u32 k = 1; k < v.a; k++) {
+      i32 order = compare_rows(v, k, v, best);
+      if (most ? order > 0 : order < 0) best = k;
+    }
+    return row_value(c, v, best);
+  }
+  V best = component(c, v, 0);
+  for (u32 k = 1; k < (u32)n; k++) {
+    V item = component(c, v, k);
+    // Sets compare by inclusion, so that the order matters.
+    if (any_set(item) || any_set(best)) return stopped(ODD);
+    Answer answer = most ? less_alone<3>(c, best, item) : less_alone<3>(c, item, best);
+    if (answer == UNSURE) return stopped(ODD);
+    // A number and something else meet in any order.
+    if (answer == INCOMPARABLE) return is_int(item) != is_int(best) ? fault(TYPE_) : stopped(ODD);
+    if (answer == YES) best = item;
+  }
+  return best;
+}
+/// A tuple of sets within tuples, of which the order would matter.
+INLINE bool has_inner_sets(const V &v) {
+  if (v.kind != SET || v.c == IN_ORDER) return false;
+  for (u32 k = 0; k < v.len; k++) {
+    const V &item = ((const V *)v.bits)[k];
+    if (item.kind != TUPLE) continue;
+    for (u32 j = 0; j < item.len; j++)
+      if (!is_scalar(((const V *)item.bits)[j])) return true;
+  }
+  return false;
+}
+THREAD_OP(maximum)(const Ctx &c, V container) {
+  return has_inner_sets(container) ? stopped(ODD) : extreme_element(c, container, true);
+}
+THREAD_OP(minimum)(const Ctx &c, V container) {
+  return has_inner_sets(container) ? stopped(ODD) : extreme_element(c, container, false);
+}
+
+/// The element that is there most or least often.
+INLINE V most_frequent(const Ctx &c, const V &tuple, bool most) {
+  if (tuple.kind == OP) return stopped(ODD);
+  if (any_set(tuple)) return fault(ATTRIBUTE_ERROR);
+  Items items;
+  V failed = read_items(c, tuple, items);
+  if (failed.kind != NONE) return failed;
+  if (items.count == 0) return fault(VALUE_);
+  Items all = items;
+  failed = drop_repeated(c, items);
+  if (failed.kind != NONE) return failed;
+  // A larger score is better, and none is 0.
+  auto score = [&](u32 k) {
+    u32 times = 0;
+    for (u32 j = 0; j < all.count; j++) times += equal_alone<3>(c, all.at[j], items.at[k]) == YES;
+    return most ? times : MOST_ELEMENTS - times;
+  };
+  u32 *scores = (u32 *)take(c, (u64)items.count * 4);
+  if (!scores) return stopped(MEMORY);
+  auto write_scores = [&]() {
+    (void)rows([&](u32 l) {
+      for (u32 k = l; k < items.count; k += 32) scores[k] = score(k);
+      return 0u;
+    });
+    sync();
+  };
+  write_scores();
+  u32 best = most_of(items.count, [&](u32 k) { return scores[k]; });
+  u32 tied = sum(rows([&](u32 l) {
+    u32 own = 0;
+    for (u32 k = l; k < items.count; k += 32) own += scores[k] == best;
+    return own;
+  }));
+  if (tied > 1) {
+    V set = in_order(c, make(SET, 0, 0, BUILT, items.count, (u64)items.at));
+    if (!is_value(set)) return set;
+    items.at = (const V *)set.bits;
+    sync();
+    write_scores();
+  }
+  return items.at[least(rows([&](u32 l) {
+    for (u32 k = l; k < items.count; k += 32)
+      if (scores[k] == best) return k;
+    return 0xffffffffu;
+  }))];
+}
+ROW_OP(mostcommon)(const Ctx &c, V container) { return most_frequent(c, container, true); }
+ROW_OP(leastcommon)(const Ctx &c, V container) { return most_frequent(c, container, false); }
+
+// ---- By a key ----------------------------------------------------------------------------------
+
+/// A property of a patch, a grid or another container. False for others.
+INLINE bool property_alone(const Ctx &c, const V &v, u32 property, i64 *value) {
+  i32 size = length_alone(c, v);
+  if (property == 0 && size >= 0) {
+    *value = size;
+    return true;
+  }
+  // Height and width.
+  if (v.kind == GRID && (property == 1 || property == 2)) {
+    *value = property == 1 ? v.a : v.b;
+    return true;
+  }
+  return property_of(v, property, value);
+}
+/// The key by which elements are compared: a property, or without a function the element itself if it
+/// is a number or a pair. False for others.
+INLINE bool sort_key(const Ctx &c, const V &item, const V &function, i64 *key) {
+  if (function.kind == OP) return property_alone(c, item, function.len, key);
+  *key = item.kind == PAIR ? (i64)row_of(item.len) * 65536 + column_of(item.len) : int_of(item);
+  return item.kind == PAIR || is_int(item);
+}
+
+ROW_OP(order)(const Ctx &c, V container, V function) {
+  if (function.kind != NONE && function.kind != OP) return stopped(ODD);
+  Items items;
+  V failed = read_items(c, container, items);
+  if (failed.kind != NONE) return failed;
+  u32 n = items.count;
+  if (n > MOST_DISTINCT) return stopped(SIZE);
+  i64 *keys = (i64 *)take(c, (u64)n * 8);
+  V *to = (V *)take(c, (u64)n * sizeof(V));
+  if (!keys || !to) return stopped(MEMORY);
+  auto is_odd = [&](u32 k) {
+    // Numbers and pairs cannot be compared with each other.
+    bool mixed = function.kind == NONE && (items.at[k].kind == PAIR) != (items.at[0].kind == PAIR);
+    return !sort_key(c, items.at[k], function, keys + k) || mixed;
+  };
+  if (any_of(n, is_odd)) return stopped(ODD);
+  sync();
+  u32 ties = 0;
+  (void)rows([&](u32 l) {
+    for (u32 k = l; k < n; k += 32) {
+      u32 before = 0;
+      for (u32 j = 0; j < n; j++) {
+        bool equal = keys[j] == keys[k] && j != k;
+        ties |= equal;
+        before += keys[j] < keys[k] || (equal && j < k);
+      }
+      to[before] = items.at[k];
+    }
+    return 0u;
+  });
+  if (!items.ordered && rows_of(rows([&](u32) { return ties; }))) return stopped(ORDER);
+  sync();
+  return tuple_value(c, to, n);
+}
+
+/// The largest or the smallest property of any element.
+INLINE V extreme_property(const Ctx &c, const V &container, const V &function, bool most) {
+  if (function.kind == NONE && length_alone(c, container) >= 0) return fault(TYPE_);
+  if ((container.kind != SET && container.kind != TUPLE) || function.kind != OP) return stopped(ODD);
+  const V *items = (const V *)container.bits;
+  if (container.len == 0) return stopped(ODD);
+  i64 key;
+  if (any_of(container.len, [&](u32 k) { return !sort_key(c, items[k], function, &key); })) return stopped(ODD);
+  // Properties are small.
+  const i32 offset = 1 << 30;
+  u32 best = most_of(container.len, [&](u32 k) {
+    i64 value = 0;
+    sort_key(c, items[k], function, &value);
+    return (u32)(offset + (most ? value : -value));
+  });
+  i32 value = (i32)best - offset;
+  return integer(most ? value : -value);
+}
+ROW_OP(valmax)(const Ctx &c, V items, V function) { return extreme_property(c, items, function, true); }
+ROW_OP(valmin)(const Ctx &c, V items, V function) { return extreme_property(c, items, function, false); }
