@@ -103,6 +103,13 @@ INLINE V set_of(const Ctx &c, const V *items, u32 n, Order order) {
         return own;
       });
       if (kind == PAIR) return indices(c, mask, top, left);
+      u8 color = items[0].a;
+      bool several = rows_of(rows([&](u32 l) {
+        for (u32 k = l; k < n; k += 32)
+          if (items[k].a != color) return 1u;
+        return 0u;
+      }));
+      if (!several) return object(c, mask, top, left, color, nullptr);
       for (u32 p = 0; p < 4; p++) {
         plane[p] = rows([&](u32 l) {
           u32 own = 0;

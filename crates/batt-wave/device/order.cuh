@@ -90,11 +90,15 @@ INLINE V in_order(const Ctx &c, const V &set) {
   if (set.c == BY_RANK) {
     const u16 *ranks = ranks_of(c, set.a, set.b);
     for (u32 k = 0; k < n; k++) keys[k] = (u16)first_rank(items[k], ranks, set.b);
-    for (u32 k = 0; k < n; k++) {
-      u32 before = 0;
-      for (u32 j = 0; j < n; j++) before += keys[j] < keys[k];
-      sequence[before] = (u16)k;
-    }
+    (void)rows([&](u32 l) {
+      for (u32 k = l; k < n; k += 32) {
+        u32 before = 0;
+        for (u32 j = 0; j < n; j++) before += keys[j] < keys[k];
+        sequence[before] = (u16)k;
+      }
+      return 0u;
+    });
+    sync();
   } else {
     for (u32 k = 0; k < n; k++) sequence[k] = (u16)k;
   }

@@ -144,6 +144,13 @@ impl WavePlanner {
                 }
                 self.map(&format!("collect_{name}"), LIKE, f, *items)
             }
+            ("order", [Data(items), F(f)]) => match &**f {
+                Func::Op(key) if property_of(*key) != u32::MAX => {
+                    let key = self.op_operand(*key);
+                    self.call_op(op, vec![*items, key])
+                }
+                _ => None,
+            },
             ("papply", [F(f), Data(a), Data(b)]) => self.map_two(Spread::Zip, AS_TUPLE, f, *a, *b),
             ("mpapply", [F(f), Data(a), Data(b)]) => {
                 let mapped = self.map_two(Spread::Zip, AS_TUPLE, f, *a, *b)?;

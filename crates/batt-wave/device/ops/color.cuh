@@ -1,40 +1,165 @@
 // Colours.
 
-/// The first of the `wanted` colours in the iteration order of the set of the colours `present`, which Python
-/// adds as it meets them row by row.
-INLINE u32 first_color(const Grid &g, u32 present, u32 wanted) {
-  // More than four take a table of 32 slots, one for each colour.
-  if (popcount(wanted) == 1 || popcount(present) > 4) return lowest(wanted);
-  u32 slots[8] = {16, 16, 16, 16, 16, 16, 16, 16};
-  for (u32 left = present; left;) {
-    u32 next = 0, first = 0xffffffffu;
-    for (u32 todo = left; todo; todo &= todo - 1) {
-      u32 color = lowest(todo);
-      Rows cells = of_color(g, color);
-      u32 row = lowest(rows_of(cells)), met = row << 5 | lowest(row_at(cells, row));
-      if (met < first) first = met, next = color;
-    }
-    left &= ~(1u << next);
-    u32 slot = next & 7;
-    while (slots[slot] < 16) slot = (slot * 5 + 1) & 7;
-    slots[slot] = next;
-  }
-  for (u32 slot = 0; slot < 8; slot++)
-    if (slots[slot] < 16 && wanted >> slots[slot] & 1) return slots[slot];
-  return 0;
+/// The cells of a grid or of an object.
+struct Colored {
+  Rows mask, plane[4];
+  bool row_by_row; // does Python go through them row by row?
+};
+
+/// Is this a tuple or a set without elements?
+INLINE bool is_nothing(const V &v) {
+  return (v.kind == INDICES && size_of_patch(v) == 0) || (v.kind == TUPLE && v.len == 0);
 }
 
-/// The colour of the most cells; the first one in the iteration order of the set of colours if there are several.
-INLINE u32 most_common(const Grid &g) {
-  u32 best = 0, tied = 0, present = 0;
-  for (u32 color = 0; color < 16; color++) {
-    u32 n = count(of_color(g, color));
-    if (n == 0) continue;
-    present |= 1u << color;
-    if (n > best) best = n, tied = 0;
-    if (n == best) tied |= 1u << color;
+/// Reads the cells of a grid or of an object. Returns false for other values.
+INLINE bool read_colored(const V &v, Colored *x) {
+  if (v.kind == OBJECT) {
+    x->mask = load_rows(payload_of(v), v.a);
+    for (u32 k = 0; k < 4; k++) {
+      if (v.c == PLANES) x->plane[k] = plane_of(v, k);
+      else x->plane[k] = v.c >> k & 1 ? x->mask : no_rows();
+    }
+    x->row_by_row = false;
+    return true;
   }
-  return first_color(g, present, tied);
+  if (v.kind != GRID && v.kind != RAGGED) return false;
+  Grid g = grid_of(v);
+  if (v.kind == RAGGED) {
+    Rows widths = load_rows((const u32 *)v.bits + 128, g.height);
+    x->mask = rows([&](u32 l) { return l < g.height ? low(widths[l]) : 0u; });
+  } else {
+    x->mask = area_of(g);
+  }
+  for (u32 k = 0; k < 4; k++) x->plane[k] = g.plane[k];
+  x->row_by_row = true;
+  return true;
+}
+INLINE Colored colored(const Grid &g) {
+  Colored x = {area_of(g), {g.plane[0], g.plane[1], g.plane[2], g.plane[3]}, true};
+  return x;
+}
+
+/// The cells of a colour.
+INLINE Rows with_color(const Colored &x, u32 color) {
+  return rows([&](u32 l) {
+    u32 own = x.mask[l];
+    for (u32 k = 0; k < 4; k++) own &= color >> k & 1 ? x.plane[k][l] : ~x.plane[k][l];
+    return own;
+  });
+}
+/// A bit for each colour that there is.
+INLINE u32 colors_of(const Colored &x) {
+  return columns_of(rows([&](u32 l) {
+    u32 own = 0;
+    for (u32 color = 0; color < 16; color++) {
+      u32 some = x.mask[l];
+      for (u32 k = 0; k < 4; k++) some &= color >> k & 1 ? x.plane[k][l] : ~x.plane[k][l];
+      own |= (u32)(some != 0) << color;
+    }
+    return own;
+  }));
+}
+
+/// The colours that there are, and the most or the least frequent of them, as bits.
+struct Frequency {
+  u32 present, chosen;
+};
+INLINE Frequency frequency_of(const Colored &x, bool most) {
+  // Two colours are counted at a time. Those from 10 on are rare.
+  Rows high = x.plane[3] & x.mask;
+  u32 pairs = is_empty(high) ? 4 : is_empty(high & (x.plane[1] | x.plane[2])) ? 5 : 8;
+  Frequency f = {0, 0};
+  u32 best = 0;
+  for (u32 pair = 0; pair < pairs; pair++) {
+    u32 both = sum(rows([&](u32 l) {
+      u32 own = x.mask[l];
+      for (u32 k = 1; k < 4; k++) own &= pair >> (k - 1) & 1 ? x.plane[k][l] : ~x.plane[k][l];
+      return popcount(own & ~x.plane[0][l]) | popcount(own & x.plane[0][l]) << 16;
+    }));
+    for (u32 odd = 0; odd < 2; odd++) {
+      u32 n = odd ? both >> 16 : both & 0xffff, color = 1u << (2 * pair + odd);
+      if (n == 0) continue;
+      f.present |= color;
+      if (f.chosen == 0 || (most ? n > best : n < best)) best = n, f.chosen = 0;
+      if (n == best) f.chosen |= color;
+    }
+  }
+  return f;
+}
+
+// ---- The order of colours -------------------------------------------------------------------------------
+
+/// Up to 16 colours in a sequence: four bits each, the first one lowest.
+struct Sequence {
+  u64 colors;
+  u32 length;
+};
+INLINE void append(Sequence *s, u32 color) { s->colors |= (u64)color << 4 * s->length++; }
+INLINE u32 color_at(const Sequence &s, u32 k) { return (u32)(s.colors >> 4 * k) & 15; }
+
+INLINE Sequence ascending(u32 colors) {
+  Sequence s = {0, 0};
+  for (; colors; colors &= colors - 1) append(&s, lowest(colors));
+  return s;
+}
+/// The iteration order of a set to which the colours were added in this sequence.
+INLINE Sequence order_of_set(const Sequence &s) {
+  u32 all = 0, slot = 0, used = 0;
+  for (u32 k = 0; k < s.length; k++) all |= 1u << color_at(s, k);
+  // More than four take a table of 16 slots or more, one for each colour.
+  if (s.length > 4) return ascending(all);
+  u64 slots = 0;
+  for (u32 k = 0; k < s.length; k++) {
+    u32 color = color_at(s, k);
+    for (slot = color & 7; used >> slot & 1;) slot = (slot * 5 + 1) & 7;
+    used |= 1u << slot;
+    slots |= (u64)color << 4 * slot;
+  }
+  Sequence r = {0, 0};
+  for (; used; used &= used - 1) append(&r, (u32)(slots >> 4 * lowest(used)) & 15);
+  return r;
+}
+/// The iteration order of the set of the colours `present`, which Python adds as it meets them. The same
+/// order holds when that set is frozen. Returns false if it is not known.
+INLINE bool order_of_colors(const Colored &x, u32 present, Sequence *order) {
+  *order = ascending(present);
+  // Up to four colours share eight slots.
+  bool shared = popcount(present) <= 4 && (present & present >> 8) != 0;
+  if (shared && !x.row_by_row) return false;
+  if (shared) {
+    Sequence met = {0, 0};
+    for (u32 left = present; left;) {
+      u32 next = 0, first = 0xffffffffu;
+      for (u32 todo = left; todo; todo &= todo - 1) {
+        u32 color = lowest(todo);
+        Rows cells = with_color(x, color);
+        u32 row = lowest(rows_of(cells)), at = row << 5 | lowest(row_at(cells, row));
+        if (at < first) first = at, next = color;
+      }
+      left &= ~(1u << next);
+      append(&met, next);
+    }
+    *order = met;
+  }
+  *order = order_of_set(*order);
+  return true;
+}
+/// The first of the `wanted` colours in the iteration order of the set of the colours `present`, or 16 if
+/// that is not known.
+INLINE u32 first_wanted(const Colored &x, u32 present, u32 wanted) {
+  if (popcount(wanted) == 1) return lowest(wanted);
+  Sequence order;
+  if (!order_of_colors(x, present, &order)) return 16;
+  u32 k = 0;
+  while (!(wanted >> color_at(order, k) & 1)) k++;
+  return color_at(order, k);
+}
+/// The colour of the most cells; the first one in the iteration order of the set of colours if there are
+/// several.
+INLINE u32 most_common(const Grid &g) {
+  Colored x = colored(g);
+  Frequency f = frequency_of(x, true);
+  return first_wanted(x, f.present, f.chosen);
 }
 
 /// The colour that all cells of a mask have, or PLANES.
@@ -47,4 +172,148 @@ INLINE u8 common_color(const Grid &g, const Rows &mask) {
     color |= 1u << k;
   }
   return (u8)color;
+}
+
+// ---- Ops ------------------------------------------------------------------------------------------------
+
+INLINE V color_by_frequency(const V &element, bool most) {
+  if (is_nothing(element)) return fault(VALUE_);
+  if (element.kind == OBJECT && element.c != PLANES) return integer(element.c);
+  Colored x;
+  if (!read_colored(element, &x)) return stopped(ODD);
+  Frequency f = frequency_of(x, most);
+  u32 color = first_wanted(x, f.present, f.chosen);
+  return color < 16 ? integer(color) : stopped(ORDER);
+}
+ROW_OP(mostcolor)(const Ctx &, V element) { return color_by_frequency(element, true); }
+ROW_OP(leastcolor)(const Ctx &, V element) { return color_by_frequency(element, false); }
+
+ROW_OP(colorcount)(const Ctx &, V element, V value) {
+  if (is_nothing(element)) return integer(0);
+  Colored x;
+  if (!read_colored(element, &x)) return stopped(ODD);
+  if (!is_int(value) || value.bits > 15) return integer(0);
+  return integer(count(with_color(x, (u32)value.bits)));
+}
+
+/// The colours of a grid or an object as bits; 0 for other values.
+INLINE u32 present_in(const V &element, Colored *x) {
+  if (!read_colored(element, x)) return 0;
+  return element.kind == OBJECT && element.c != PLANES ? 1u << element.c : colors_of(*x);
+}
+
+ROW_OP(palette)(const Ctx &c, V element) {
+  if (is_nothing(element)) return empty_patch();
+  Colored x;
+  u32 present = present_in(element, &x);
+  if (!present) return stopped(ODD);
+  Sequence order;
+  bool known = order_of_colors(x, present, &order);
+  V *to = (V *)room_for(c, order.length * sizeof(V));
+  if (!to) return stopped(MEMORY);
+  (void)rows([&](u32 l) {
+    if (l < order.length) to[l] = integer(color_at(order, l));
+    return 0u;
+  });
+  sync();
+  return make(SET, 0, 0, known ? IN_ORDER : UNKNOWN, order.length, (u64)to);
+}
+
+ROW_OP(numcolors)(const Ctx &, V element) {
+  if (is_nothing(element)) return integer(0);
+  Colored x;
+  u32 present = present_in(element, &x);
+  return present ? integer(popcount(present)) : stopped(ODD);
+}
+
+/// The colour of the first cell.
+THREAD_OP(color)(const Ctx &, V obj) {
+  if (is_nothing(obj)) return fault(STOP_ITERATION);
+  if (obj.kind == OBJECT) return obj.c == PLANES ? stopped(ORDER) : integer(obj.c);
+  if (obj.kind != GRID && obj.kind != RAGGED) return stopped(ODD);
+  const u32 *planes = (const u32 *)obj.bits;
+  if (obj.kind == RAGGED && planes[128] == 0) return stopped(ODD);
+  u32 color = 0;
+  for (u32 k = 0; k < 4; k++) color |= (planes[32 * k] & 1) << k;
+  return integer(color);
+}
+
+/// Whether the first cell of a patch or grid has a colour; UNSURE if that is not known.
+INLINE Answer first_has_color(const V &v, i64 color) {
+  if (v.kind == GRID) {
+    u32 own = 0;
+    for (u32 k = 0; k < 4; k++) own |= (((const u32 *)v.bits)[32 * k] & 1) << k;
+    return own == color ? YES : NO;
+  }
+  if (v.kind != OBJECT) return UNSURE;
+  if (v.c != PLANES) return v.c == color ? YES : NO;
+  // One of several colours.
+  u32 all = 0;
+  const u32 *mask = payload_of(v);
+  if (color < 0 || color > 15) return NO;
+  for (u32 i = 0; i < v.a; i++) {
+    u32 own = mask[i];
+    for (u32 k = 0; k < 4; k++) {
+      u32 plane = mask[(k + 1) * v.a + i];
+      own &= color >> k & 1 ? plane : ~plane;
+    }
+    all |= own;
+  }
+  return all ? UNSURE : NO;
+}
+
+/// The objects of a colour.
+ROW_OP(colorfilter)(const Ctx &c, V objs, V value) {
+  if (is_nothing(objs)) return empty_patch();
+  if (objs.kind != SET && objs.kind != TUPLE) return stopped(ODD);
+  if (!is_int(value)) return stopped(ODD);
+  i64 color = int_of(value);
+  // 1: empty or no object; 2: the first cell is not known.
+  const V *items = (const V *)objs.bits;
+  u32 unsure = columns_of(rows([&](u32 l) {
+    u32 own = 0;
+    for (u32 k = l; k < objs.len; k += 32)
+      if (first_has_color(items[k], color) == UNSURE) own |= items[k].kind == OBJECT ? 2 : 1;
+    return own;
+  }));
+  if (unsure) return stopped(unsure & 1 ? ODD : ORDER);
+  u32 n = sum(rows([&](u32 l) {
+    u32 own = 0;
+    for (u32 k = l; k < objs.len; k += 32) own += first_has_color(items[k], color) == YES;
+    return own;
+  }));
+  if (n == 0) return empty_patch();
+  // The order of the result follows from that of the argument.
+  Order order = objs.kind == TUPLE || objs.c == IN_ORDER ? BUILT : UNKNOWN;
+  if (n > 1 && order == UNKNOWN && objs.c != UNKNOWN) {
+    V sorted = in_order(c, objs);
+    if (is_value(sorted)) objs = sorted, order = BUILT;
+    sync();
+    items = (const V *)objs.bits;
+  }
+  V *to = (V *)room_for(c, n * sizeof(V));
+  if (!to) return stopped(MEMORY);
+  u32 done = 0;
+  for (u32 from = 0; from < objs.len; from += 32) {
+    u32 here = rows_of(rows([&](u32 l) {
+      return from + l < objs.len ? (u32)(first_has_color(items[from + l], color) == YES) : 0u;
+    }));
+    (void)rows([&](u32 l) {
+      if (here >> l & 1) to[done + popcount(here & low(l))] = items[from + l];
+      return 0u;
+    });
+    done += popcount(here);
+  }
+  sync();
+  // A tuple may hold an object several times, or it may be one of grids.
+  if (objs.kind == TUPLE) return set_of(c, to, n, order);
+  return make(SET, 0, 0, n == 1 ? IN_ORDER : order, n, (u64)to);
+}
+
+ROW_OP(ofcolor)(const Ctx &c, V grid, V value) {
+  if (is_nothing(grid)) return empty_patch();
+  Colored x;
+  if (grid.kind == OBJECT || !read_colored(grid, &x)) return stopped(ODD);
+  if (!is_int(value) || value.bits > 15) return empty_patch();
+  return indices(c, with_color(x, (u32)value.bits), 0, 0);
 }

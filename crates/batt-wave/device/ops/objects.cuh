@@ -1,47 +1,328 @@
 // Finding objects, and choosing among them.
 
+/// Memory that an op takes in pieces: at first the room of its result, then parts of the heap.
+struct Store {
+  u64 at;
+  u32 left;
+};
+INLINE void *piece_of(const Ctx &c, Store &store, u32 bytes) {
+  const u32 PART = 1024;
+  if (bytes > store.left) {
+    store.left = max_of(bytes, PART);
+    store.at = (u64)take(c, store.left);
+    if (!store.at) {
+      store.left = 0;
+      return nullptr;
+    }
+  }
+  void *piece = (void *)store.at;
+  store.at += bytes;
+  store.left -= bytes;
+  return piece;
+}
+
+/// The same as `object`, for a mask that is not empty, with a store for the payload.
+INLINE V stored_object(const Ctx &c, Store &store, const Rows &mask, u8 color, const Rows *planes) {
+  Bounds b = bounds_of(mask);
+  u32 *to = (u32 *)piece_of(c, store, b.height * (color == PLANES ? 20 : 4));
+  if (!to) return stopped(MEMORY);
+  i32 up = -(i32)b.top, across = -(i32)b.left;
+  store_rows(to, moved(mask, up, across), b.height);
+  if (color == PLANES)
+    for (u32 k = 0; k < 4; k++)
+      store_rows(to + (k + 1) * b.height, moved(planes[k] & mask, up, across), b.height);
+  u64 size = count(mask);
+  return make(OBJECT, (u8)b.height, (u8)b.width, color, place((i32)b.top, (i32)b.left), (u64)to | size << 48);
+}
+
+/// The open cells that no other open cell is connected with.
+INLINE Rows single_cells(const Grid &g, const Rows &open, bool univalued, bool diagonal) {
+  if (!univalued) {
+    Rows wide = rows([&](u32 l) { return diagonal ? open[l] | open[l] << 1 | open[l] >> 1 : open[l]; });
+    Rows above = moved(wide, 1, 0), below = moved(wide, -1, 0);
+    return rows([&](u32 l) { return open[l] & ~(open[l] << 1 | open[l] >> 1 | above[l] | below[l]); });
+  }
+  // Bits for cells that differ from the next one: to the right, below, below and to the right or left.
+  Rows right = no_rows(), down = no_rows(), down_right = no_rows(), down_left = no_rows();
+  for (u32 k = 0; k < 4; k++) {
+    const Rows &x = g.plane[k];
+    Rows next = moved(x, -1, 0);
+    right = rows([&](u32 l) { return right[l] | (x[l] ^ x[l] >> 1); });
+    down = rows([&](u32 l) { return down[l] | (x[l] ^ next[l]); });
+    if (!diagonal) continue;
+    down_right = rows([&](u32 l) { return down_right[l] | (x[l] ^ next[l] >> 1); });
+    down_left = rows([&](u32 l) { return down_left[l] | (x[l] ^ next[l] << 1); });
+  }
+  Rows below = moved(open, -1, 0);
+  right = rows([&](u32 l) { return open[l] & open[l] >> 1 & ~right[l]; });
+  down = rows([&](u32 l) { return open[l] & below[l] & ~down[l]; });
+  down_right = rows([&](u32 l) { return diagonal ? open[l] & below[l] >> 1 & ~down_right[l] : 0u; });
+  down_left = rows([&](u32 l) { return diagonal ? open[l] & below[l] << 1 & ~down_left[l] : 0u; });
+  Rows above = moved(rows([&](u32 l) { return down[l] | down_right[l] << 1 | down_left[l] >> 1; }), 1, 0);
+  return rows([&](u32 l) {
+    return open[l] & ~(right[l] | right[l] << 1 | down[l] | down_right[l] | down_left[l] | above[l]);
+  });
+}
+
+/// Writes an object for each cell of a mask. All share one payload.
+INLINE void put_cells(V *to, u32 *payload, const Grid &g, const Rows &mask) {
+  put(payload, 1u);
+  Rows before = sums_before(rows([&](u32 l) { return popcount(mask[l]); }));
+  (void)rows([&](u32 l) {
+    u32 at = before[l];
+    for (u32 todo = mask[l]; todo; todo &= todo - 1) {
+      u32 j = lowest(todo), color = 0;
+      for (u32 k = 0; k < 4; k++) color |= (g.plane[k][l] >> j & 1) << k;
+      to[at++] = make(OBJECT, 1, 1, (u8)color, place((i32)l, (i32)j), (u64)payload | 1ull << 48);
+    }
+    return 0u;
+  });
+}
+
 /// The objects of a grid as `objects` finds them.
 INLINE V find_objects(const Ctx &c, const V &grid, bool univalued, bool diagonal, bool without_bg) {
   if (grid.kind != GRID) return stopped(ODD);
-  if (grid.a > 30 || grid.b > 30) return stopped(SIZE);
   Grid g = grid_of(grid);
   Rows open = area_of(g);
   if (without_bg) open = without(open, of_color(g, most_common(g)));
-  // There is at most one object for each cell, but mostly there are few: the list grows when it must.
-  u32 room = 32, n = 0;
-  V *list = (V *)take(c, room * sizeof(V));
+  Rows single = single_cells(g, open, univalued, diagonal);
+  open = without(open, single);
+  u32 n = count(single), left = count(open);
+  if (n + left == 0) return empty_patch();
+  // The other objects have two cells or more each. Mostly they are few: the list grows when it must.
+  u32 room = n + min_of(left / 2, 16u);
+  Store store = {c.payload, c.payload ? c.room : 0};
+  V *list = (V *)piece_of(c, store, room * sizeof(V));
   if (!list) return stopped(MEMORY);
-  for (u32 color = 0; color < 16; color++) {
-    Rows todo = univalued ? open & of_color(g, color) : open;
-    for (;;) {
-      u32 left = rows_of(todo);
-      if (!left) break;
-      u32 first = lowest(left);
+  if (n) {
+    u32 *payload = (u32 *)piece_of(c, store, 8);
+    if (!payload) return stopped(MEMORY);
+    put_cells(list, payload, g, single);
+  }
+  Colored x = colored(g);
+  x.mask = open;
+  u32 colors = !left ? 0 : univalued ? colors_of(x) : 1;
+  for (; colors; colors &= colors - 1) {
+    u32 color = lowest(colors);
+    Rows todo = univalued ? with_color(x, color) : open;
+    for (u32 some; (some = rows_of(todo)) != 0;) {
+      u32 first = lowest(some);
       Rows seed = rows([&](u32 l) { return l == first ? todo[l] & (0 - todo[l]) : 0u; });
       Rows mask = flooded(seed, todo, diagonal);
       todo = without(todo, mask);
-      V v = object(c, mask, 0, 0, univalued ? (u8)color : common_color(g, mask), g.plane);
+      V v = stored_object(c, store, mask, univalued ? (u8)color : common_color(g, mask), g.plane);
       if (!is_value(v)) return v;
       if (n == room) {
-        V *longer = (V *)take(c, room * 4 * sizeof(V));
+        room = room * 2 + 16;
+        V *longer = (V *)take(c, room * sizeof(V));
         if (!longer) return stopped(MEMORY);
         sync();
-        for (u32 k = 0; k < n; k++) put(longer + k, list[k]);
+        (void)rows([&](u32 l) {
+          for (u32 k = l; k < n; k += 32) longer[k] = list[k];
+          return 0u;
+        });
         list = longer;
-        room *= 4;
       }
       put(list + n++, v);
     }
-    if (!univalued) break;
   }
   sync();
-  return make(SET, (u8)g.height, (u8)g.width, n > 1 ? BY_RANK : IN_ORDER, n, (u64)list);
+  // The ranks of larger grids are not known.
+  Order order = n == 1 ? IN_ORDER : g.height <= 30 && g.width <= 30 ? BY_RANK : UNKNOWN;
+  return make(SET, (u8)g.height, (u8)g.width, order, n, (u64)list);
 }
 
 ROW_OP(objects)(const Ctx &c, V grid, V univalued, V diagonal, V without_bg) {
-  if (univalued.kind != BOOL || diagonal.kind != BOOL || without_bg.kind != BOOL) return stopped(ODD);
-  return find_objects(c, grid, univalued.bits, diagonal.bits, without_bg.bits);
+  return find_objects(c, grid, !is_false(univalued), !is_false(diagonal), !is_false(without_bg));
 }
+
+// ---- Parts of a grid ------------------------------------------------------------------------------------
+
+/// An object for the cells of each of these colours, which all occur.
+INLINE V parts_of(const Ctx &c, const Colored &x, const Sequence &colors) {
+  u32 n = colors.length;
+  if (n == 0) return empty_patch();
+  Store store = {c.payload, c.payload ? c.room : 0};
+  V *list = (V *)piece_of(c, store, n * sizeof(V));
+  if (!list) return stopped(MEMORY);
+  for (u32 k = 0; k < n; k++) {
+    u32 color = color_at(colors, k);
+    V v = stored_object(c, store, with_color(x, color), (u8)color, nullptr);
+    if (!is_value(v)) return v;
+    put(list + k, v);
+  }
+  sync();
+  return make(SET, 0, 0, n == 1 ? IN_ORDER : BUILT, n, (u64)list);
+}
+
+ROW_OP(partition)(const Ctx &c, V grid) {
+  if (is_nothing(grid)) return empty_patch();
+  Colored x;
+  if (grid.kind == OBJECT || !read_colored(grid, &x)) return stopped(ODD);
+  Sequence order;
+  order_of_colors(x, colors_of(x), &order);
+  return parts_of(c, x, order);
+}
+
+ROW_OP(fgpartition)(const Ctx &c, V grid) {
+  if (is_nothing(grid)) return fault(VALUE_);
+  Colored x;
+  if (grid.kind == OBJECT || !read_colored(grid, &x)) return stopped(ODD);
+  Frequency f = frequency_of(x, true);
+  u32 background = first_wanted(x, f.present, f.chosen);
+  Sequence all, rest = {0, 0};
+  order_of_colors(x, f.present, &all);
+  for (u32 k = 0; k < all.length; k++)
+    if (color_at(all, k) != background) append(&rest, color_at(all, k));
+  // The difference is a copy of a set of eight and more, and a new set otherwise.
+  return parts_of(c, x, all.length < 8 ? order_of_set(rest) : rest);
+}
+
+/// The union of a frozen set of n rows and one of m columns, each of one colour, in its iteration order.
+INLINE V union_in_order(const Ctx &c, const V *list, u32 n, u32 m) {
+  const u32 MOST = 512, MOST_COLUMNS = 128;
+  V *sorted = (V *)take(c, (n + m) * sizeof(V));
+  u64 *hashes = (u64 *)take(c, (n + m) * 8);
+  u16 *scratch = (u16 *)take(c, (MOST + MOST_COLUMNS) * 4);
+  if (!sorted || !hashes || !scratch) return stopped(MEMORY);
+  (void)rows([&](u32 l) {
+    for (u32 k = l; k < n + m; k += 32) {
+      const V &v = list[k];
+      u32 length = max_of(v.a, v.b);
+      u64 parts = 0;
+      for (u32 j = 0; j < length; j++) {
+        u32 down = v.a > 1 ? j : 0, across = v.b > 1 ? j : 0;
+        parts ^= hash_part(hash_cell(c, row_of(v.len) + (i32)down, column_of(v.len) + (i32)across, v.c));
+      }
+      hashes[k] = hash_set(parts, length);
+    }
+    return 0u;
+  });
+  sync();
+  Table t = {scratch, scratch + MOST, 7, 0};
+  Table columns = {scratch + 2 * MOST, scratch + 2 * MOST + MOST_COLUMNS, 7, 0};
+  for (u32 k = 0; k < 8; k++) t.slots[k] = columns.slots[k] = EMPTY;
+  for (u32 k = 0; k < n; k++) add(t, hashes, (u16)k);
+  for (u32 k = n; k < n + m; k++) add(columns, hashes, (u16)k);
+  freeze(t, hashes);
+  freeze(columns, hashes);
+  if ((n + m) * 5 >= t.mask * 3) resize(t, hashes, size_above((n + m) * 2));
+  for (u32 k = 0; k <= columns.mask; k++)
+    if (columns.slots[k] != EMPTY) add(t, hashes, columns.slots[k]);
+  u32 done = 0;
+  for (u32 k = 0; k <= t.mask; k++)
+    if (t.slots[k] != EMPTY) put(sorted + done++, list[t.slots[k]]);
+  sync();
+  return make(SET, 0, 0, IN_ORDER, n + m, (u64)sorted);
+}
+
+/// The rows and columns of one colour, each as an object.
+ROW_OP(frontiers)(const Ctx &c, V grid) {
+  if (grid.kind != GRID) return stopped(ODD);
+  Grid g = grid_of(grid);
+  u32 full = low(g.width), height = g.height, width = g.width;
+  u32 in_rows = rows_of(rows([&](u32 l) {
+    bool one = l < height;
+    for (u32 k = 0; k < 4; k++) one = one && (g.plane[k][l] == 0 || g.plane[k][l] == full);
+    return (u32)one;
+  }));
+  u32 in_columns = full, corner[4];
+  for (u32 k = 0; k < 4; k++) {
+    const Rows &x = g.plane[k];
+    u32 some = columns_of(x), holes = columns_of(rows([&](u32 l) { return l < height ? ~x[l] : 0u; }));
+    in_columns &= ~(some & holes);
+    corner[k] = row_at(x, 0);
+  }
+  // The only row is the only column.
+  if (height == 1 && width == 1) in_columns = 0;
+  u32 n = popcount(in_rows), m = popcount(in_columns);
+  if (n + m == 0) return empty_patch();
+  // A payload for all rows, and one for all columns.
+  u32 lists = (n + m) * sizeof(V);
+  V *list = (V *)room_for(c, lists + 4 + 4 * SIDE);
+  if (!list) return stopped(MEMORY);
+  u32 *wide = (u32 *)(list + n + m), *tall = wide + 1;
+  put(wide, full);
+  (void)rows([&](u32 l) {
+    tall[l] = 1;
+    if (in_rows >> l & 1) {
+      u32 color = 0;
+      for (u32 k = 0; k < 4; k++) color |= (g.plane[k][l] & 1) << k;
+      list[popcount(in_rows & low(l))] =
+          make(OBJECT, 1, (u8)width, (u8)color, place((i32)l, 0), (u64)wide | (u64)width << 48);
+    }
+    if (in_columns >> l & 1) {
+      u32 color = 0;
+      for (u32 k = 0; k < 4; k++) color |= (corner[k] >> l & 1) << k;
+      list[n + popcount(in_columns & low(l))] =
+          make(OBJECT, (u8)height, 1, (u8)color, place(0, (i32)l), (u64)tall | (u64)height << 48);
+    }
+    return 0u;
+  });
+  sync();
+  if (n && m) return union_in_order(c, list, n, m);
+  // The union with an empty set is a copy.
+  return make(SET, 0, 0, n + m == 1 ? IN_ORDER : SEQUENCED, n + m, (u64)list);
+}
+
+// ---- Repetition -----------------------------------------------------------------------------------------
+
+/// The places where an object occurs in a grid.
+ROW_OP(occurrences)(const Ctx &c, V grid, V obj) {
+  if (grid.kind != GRID) return stopped(ODD);
+  Grid g = grid_of(grid);
+  if (obj.kind == INDICES && size_of_patch(obj) == 0) {
+    // Nothing fits everywhere, also next to the last row and column.
+    if (g.height >= SIDE || g.width >= SIDE) return stopped(SIZE);
+    return indices(c, rectangle(g.height + 1, g.width + 1), 0, 0);
+  }
+  if (obj.kind != OBJECT) return stopped(ODD);
+  if (obj.a > g.height || obj.b > g.width) return empty_patch();
+  Rows found = rectangle(g.height - obj.a + 1, g.width - obj.b + 1);
+  Colored x;
+  u32 present = present_in(obj, &x);
+  for (; present; present &= present - 1) {
+    Rows wanted = with_color(x, lowest(present)), cells = of_color(g, lowest(present));
+    for (u32 in_rows = rows_of(wanted); in_rows; in_rows &= in_rows - 1) {
+      u32 i = lowest(in_rows), row = row_at(wanted, i);
+      Rows there = moved(cells, -(i32)i, 0);
+      found = rows([&](u32 l) {
+        u32 own = found[l];
+        for (u32 todo = row; todo; todo &= todo - 1) own &= there[l] >> lowest(todo);
+        return own;
+      });
+    }
+    if (is_empty(found)) return empty_patch();
+  }
+  return indices(c, found, 0, 0);
+}
+
+/// The smallest step by which an object moves onto itself, to the left or upwards, or its extent.
+INLINE V period_of(const V &obj, bool upwards) {
+  if (is_nothing(obj)) return integer(0);
+  if (!is_patch(obj)) return stopped(ODD);
+  u32 extent = upwards ? obj.a : obj.b;
+  if (obj.kind == INDICES) return extent > 1 ? fault(TYPE_) : integer(extent);
+  Colored x;
+  read_colored(obj, &x);
+  u32 planes = obj.c == PLANES ? 4 : 0;
+  if (upwards) {
+    x.mask = transposed(x.mask);
+    for (u32 k = 0; k < planes; k++) x.plane[k] = transposed(x.plane[k]);
+  }
+  u32 misses = columns_of(rows([&](u32 l) {
+    u32 own = 0;
+    for (u32 p = 1; p < extent; p++) {
+      u32 cells = x.mask[l] >> p, other = cells & ~x.mask[l];
+      for (u32 k = 0; k < planes; k++) other |= cells & (x.plane[k][l] ^ x.plane[k][l] >> p);
+      own |= (u32)(other != 0) << p;
+    }
+    return own;
+  }));
+  return integer(min_of(lowest(~misses & ~1u), extent));
+}
+ROW_OP(hperiod)(const Ctx &, V obj) { return period_of(obj, false); }
+ROW_OP(vperiod)(const Ctx &, V obj) { return period_of(obj, true); }
 
 // ---- Properties -----------------------------------------------------------------------------------------
 
