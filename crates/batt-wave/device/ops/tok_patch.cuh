@@ -66,12 +66,8 @@ INLINE First first_class(const Ctx &c, const V &v) {
   return first;
 }
 
-/// Reads the extent of locations. NONE, or a fault if Python finds no location, or STOPPED.
-INLINE V read_extent(const Ctx &c, const V &v, Reading reading, Extent *e) {
-  if (is_patch(v)) {
-    bool right = reading == ANY_PATCH || v.kind == (reading == CELLS ? OBJECT : INDICES);
-    return right && extent_of(v, e) ? none() : fault(VALUE_);
-  }
+/// The same as `read_extent` for a value that is no patch.
+CALLED V read_extent_of_points(const Ctx &c, const V &v, Reading reading, Extent *e) {
   if (length_alone(c, v) <= 0) return fault(VALUE_);
   Points p;
   if ((reading != CELLS && location_points(v, &p)) || (reading != LOCATIONS && cell_points(v, &p))) {
@@ -81,6 +77,18 @@ INLINE V read_extent(const Ctx &c, const V &v, Reading reading, Extent *e) {
   // Whatever comes first, an element of another length fails.
   bool odd = (reading != CELLS && all_have_length(c, v, 2)) || (reading != LOCATIONS && all_have_length(c, v, 3));
   return odd ? stopped(ODD) : fault(VALUE_);
+}
+INLINE Extent extent_of_patch(const V &v) {
+  i32 top = row_of(v.len), left = column_of(v.len);
+  Extent e = {top, left, top + v.a - 1, left + v.b - 1};
+  return e;
+}
+/// Reads the extent of locations. NONE, or a fault if Python finds no location, or STOPPED.
+INLINE V read_extent(const Ctx &c, const V &v, Reading reading, Extent *e) {
+  if (!is_patch(v)) return read_extent_of_points(c, v, reading, e);
+  *e = extent_of_patch(v);
+  bool right = reading == ANY_PATCH || v.kind == (reading == CELLS ? OBJECT : INDICES);
+  return right && size_of_patch(v) ? none() : fault(VALUE_);
 }
 /// Calls `f(extent)`. A value without one gives the default.
 template <class F> INLINE V if_readable(const Ctx &c, const V &v, Reading reading, const V &fallback, F f) {
@@ -137,7 +145,7 @@ THREAD_OP(tok_recolor_o)(const Ctx &c, V value, V obj) {
 }
 
 /// A patch or points, moved.
-INLINE V moved_by(const Ctx &c, const V &patch, i32 down, i32 right) {
+CALLED V moved_by(const Ctx &c, const V &patch, i32 down, i32 right) {
   return patch.kind == GRID && patch.b == 3 ? stopped(ODD) : shifted(c, patch, down, right);
 }
 THREAD_OP(tok_shift)(const Ctx &c, V patch, V directions) {
@@ -151,7 +159,7 @@ THREAD_OP(tok_shift)(const Ctx &c, V patch, V directions) {
 }
 
 /// The patch whose extent begins at the origin. One of the other kind stays where it is.
-INLINE V moved_to_origin(const Ctx &c, const V &patch, Reading reading) {
+CALLED V moved_to_origin(const Ctx &c, const V &patch, Reading reading) {
   i32 n = length_alone(c, patch);
   if (n <= 0) return n < 0 ? empty_patch() : patch;
   Extent e;
@@ -205,17 +213,14 @@ THREAD_OP(tok_col_row)(const Ctx &c, V patch, V type) {
   }
 }
 
-/// A corner of a patch: the extremes of all columns that its elements have.
-INLINE V corner_of(const Ctx &c, const V &v, Reading reading, bool bottom, bool right) {
-  Extent e;
-  V odd = read_extent(c, v, reading, &e);
-  if (odd.kind == NONE) return pair(bottom ? e.bottom : e.top, right ? e.right : e.left);
+/// The same as `corner_of` for a value with this failure in place of an extent.
+CALLED V corner_of_others(const Ctx &c, const V &v, const V &odd, Reading reading, bool bottom, bool right) {
   if (odd.kind == STOPPED) return odd;
   if (reading == CELLS || length_alone(c, v) <= 0) return empty_tuple();
   // Only two corners take the same extreme of a third column.
   if (is_patch(v)) {
     if (bottom != right) return empty_tuple();
-    extent_of(v, &e);
+    Extent e = extent_of_patch(v);
     return v.c == PLANES ? stopped(ODD)
                          : make(CELL, v.c, 0, 0, bottom ? place(e.bottom, e.right) : place(e.top, e.left), 0);
   }
@@ -224,6 +229,13 @@ INLINE V corner_of(const Ctx &c, const V &v, Reading reading, bool bottom, bool 
   if (first == NOT_KNOWN) return stopped(ORDER);
   i32 n = shortest_inside(c, v);
   return n <= 0 || (n > 2 && bottom != right) ? empty_tuple() : stopped(ODD);
+}
+/// A corner of a patch: the extremes of all columns that its elements have.
+INLINE V corner_of(const Ctx &c, const V &v, Reading reading, bool bottom, bool right) {
+  Extent e;
+  V odd = read_extent(c, v, reading, &e);
+  if (odd.kind == NONE) return pair(bottom ? e.bottom : e.top, right ? e.right : e.left);
+  return corner_of_others(c, v, odd, reading, bottom, right);
 }
 #define CORNER(name, bottom, right)                                                                             \
   THREAD_OP(tok_##name)(const Ctx &c, V patch) { return corner_of(c, patch, ANY_PATCH, bottom, right); }        \
@@ -408,7 +420,7 @@ ROW_OP(tok_gravitate)(const Ctx &c, V source, V destination) {
 
 // ---- Mirrors and scaling --------------------------------------------------------------------------------
 
-INLINE V mirrored_patch(const Ctx &c, const V &v, Reading reading, Turn turn) {
+CALLED V mirrored_patch(const Ctx &c, const V &v, Reading reading, Turn turn) {
   return if_readable(c, v, reading, empty_patch(), [&](const Extent &) {
     return is_patch(v) ? mirrored(c, v, turn, VALUE_) : stopped(ODD);
   });
@@ -451,7 +463,7 @@ INLINE V read_numbers(const Ctx &c, const V &v, i32 *i, i32 *j) {
   return is_int(items[0]) && is_int(items[1]) ? stopped(ODD) : fault(TYPE_);
 }
 
-INLINE V safe_around(const Ctx &c, const V &loc, u32 row, u32 middle, u32 size) {
+CALLED V safe_around(const Ctx &c, const V &loc, u32 row, u32 middle, u32 size) {
   i32 i, j;
   V odd = read_numbers(c, loc, &i, &j);
   if (odd.kind != NONE) return safely(odd, empty_patch());
@@ -526,12 +538,11 @@ INLINE V grown_frame(const Ctx &c, const Extent &e, i32 by) {
 ROW_OP(tok_box)(const Ctx &c, V patch) {
   return between_corners(c, patch, [&](const Extent &e) { return frame_board(c, e); });
 }
-INLINE V safe_frame(const Ctx &c, const V &patch, i32 by) {
+CALLED V safe_frame(const Ctx &c, const V &patch, i32 by) {
   if (is_false(patch)) return empty_patch();
   Extent e;
   V odd = read_extent(c, patch, ANY_PATCH, &e);
   if (odd.kind == STOPPED) return odd;
-  // Ends that cannot be read count as 0.
   Extent origin = {0, 0, 0, 0};
   return grown_frame(c, odd.kind == NONE ? e : origin, by);
 }
