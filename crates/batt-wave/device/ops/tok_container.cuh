@@ -179,6 +179,15 @@ ROW_OP(tok_other_t)(const Ctx &c, V container, V value) {
   return found > 1 && !items.ordered ? stopped(ORDER) : items.at[first];
 }
 
+/// The members with a number of elements.
+ROW_OP(tok_sizefilter_t)(const Ctx &c, V container, V n) {
+  Items items;
+  V failed = read_items(c, container, items);
+  if (failed.kind != NONE) return safely(failed, empty_tuple());
+  if (any_of(items.count, [&](u32 k) { return length_alone(c, items.at[k]) < 0; })) return empty_tuple();
+  return tuple_of_kept(c, items, [&](u32 k) { return is_int(n) && length_alone(c, items.at[k]) == int_of(n); });
+}
+
 /// The elements of two containers of one kind.
 ROW_OP(tok_combine_t)(const Ctx &c, V a, V b) {
   if (is_int(a) && is_int(b)) return calculated(SUM, int_of(a), int_of(b));
@@ -333,7 +342,9 @@ INLINE V common_in_tuple(const Ctx &c, const V &container, const V &rank) {
   return safely(common_at_rank(c, container, rank, empty_tuple()), empty_tuple());
 }
 ROW_OP(tok_get_common_rank)(const Ctx &c, V container, V rank) { return common_in_tuple(c, container, rank); }
-ROW_OP(tok_get_common_rank_t)(const Ctx &c, V container, V rank) { return common_in_tuple(c, container, rank); }
+ROW_OP(tok_get_common_rank_t)(const Ctx &c, V container, V rank) {
+  return common_in_tuple(c, container, rank);
+}
 ROW_OP(tok_get_common_rank_f)(const Ctx &c, V container, V rank) {
   i32 n = length_alone(c, container);
   if (n < 0 || !is_int(rank)) return empty_tuple();

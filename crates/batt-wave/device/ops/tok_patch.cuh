@@ -75,8 +75,9 @@ CALLED V read_extent_of_points(const Ctx &c, const V &v, Reading reading, Extent
     return none();
   }
   // Whatever comes first, an element of another length fails.
-  bool odd = (reading != CELLS && all_have_length(c, v, 2)) || (reading != LOCATIONS && all_have_length(c, v, 3));
-  return odd ? stopped(ODD) : fault(VALUE_);
+  bool pairs = reading != CELLS && all_have_length(c, v, 2);
+  bool triples = reading != LOCATIONS && all_have_length(c, v, 3);
+  return pairs || triples ? stopped(ODD) : fault(VALUE_);
 }
 INLINE Extent extent_of_patch(const V &v) {
   i32 top = row_of(v.len), left = column_of(v.len);
@@ -237,10 +238,10 @@ INLINE V corner_of(const Ctx &c, const V &v, Reading reading, bool bottom, bool 
   if (odd.kind == NONE) return pair(bottom ? e.bottom : e.top, right ? e.right : e.left);
   return corner_of_others(c, v, odd, reading, bottom, right);
 }
-#define CORNER(name, bottom, right)                                                                             \
-  THREAD_OP(tok_##name)(const Ctx &c, V patch) { return corner_of(c, patch, ANY_PATCH, bottom, right); }        \
-  THREAD_OP(tok_##name##_i)(const Ctx &c, V indices) { return corner_of(c, indices, LOCATIONS, bottom, right); } \
-  THREAD_OP(tok_##name##_o)(const Ctx &c, V obj) { return corner_of(c, obj, CELLS, bottom, right); }
+#define CORNER(name, bottom, right)                                                                     \
+  THREAD_OP(tok_##name)(const Ctx &c, V v) { return corner_of(c, v, ANY_PATCH, bottom, right); }        \
+  THREAD_OP(tok_##name##_i)(const Ctx &c, V v) { return corner_of(c, v, LOCATIONS, bottom, right); }    \
+  THREAD_OP(tok_##name##_o)(const Ctx &c, V v) { return corner_of(c, v, CELLS, bottom, right); }
 CORNER(ulcorner, false, false)
 CORNER(urcorner, false, true)
 CORNER(llcorner, true, false)
@@ -295,7 +296,9 @@ INLINE Sides sides_of_grid(const Ctx &c, const V &v) {
   Sides s = {max_of(length_alone(c, v), 0), max_of(row_length(c, v), 0)};
   return s;
 }
-INLINE V shape_of(const Sides &s) { return fits_16(s.height) && fits_16(s.width) ? pair(s.height, s.width) : stopped(SIZE); }
+INLINE V shape_of(const Sides &s) {
+  return fits_16(s.height) && fits_16(s.width) ? pair(s.height, s.width) : stopped(SIZE);
+}
 
 THREAD_OP(tok_height_t)(const Ctx &c, V piece) { return integer(sides_of_grid(c, piece).height); }
 THREAD_OP(tok_width_t)(const Ctx &c, V piece) { return integer(sides_of_grid(c, piece).width); }
@@ -410,7 +413,8 @@ ROW_OP(tok_manhattan)(const Ctx &c, V a, V b) {
                   [](const Patch &x, const Patch &y) { return integer(distance_of(x, y)); });
 }
 ROW_OP(tok_adjacent)(const Ctx &c, V a, V b) {
-  return with_two(c, a, b, boolean(false), [&](const Patch &, const Patch &) { return op_adjacent(c, a, b); });
+  return with_two(c, a, b, boolean(false),
+                  [&](const Patch &, const Patch &) { return op_adjacent(c, a, b); });
 }
 ROW_OP(tok_gravitate)(const Ctx &c, V source, V destination) {
   if (is_false(destination)) return source;
@@ -425,10 +429,10 @@ CALLED V mirrored_patch(const Ctx &c, const V &v, Reading reading, Turn turn) {
     return is_patch(v) ? mirrored(c, v, turn, VALUE_) : stopped(ODD);
   });
 }
-#define MIRROR(name, own, other, ...)                                                                          \
-  ROW_OP(tok_##name##_f)(const Ctx &c, V patch) { return mirrored_patch(c, patch, ANY_PATCH, __VA_ARGS__); }   \
-  ROW_OP(tok_##name##_i)(const Ctx &c, V indices) { return mirrored_patch(c, indices, own, __VA_ARGS__); }     \
-  ROW_OP(tok_##name##_o)(const Ctx &c, V obj) { return mirrored_patch(c, obj, other, __VA_ARGS__); }
+#define MIRROR(name, of_i, of_o, ...)                                                                   \
+  ROW_OP(tok_##name##_f)(const Ctx &c, V v) { return mirrored_patch(c, v, ANY_PATCH, __VA_ARGS__); }    \
+  ROW_OP(tok_##name##_i)(const Ctx &c, V v) { return mirrored_patch(c, v, of_i, __VA_ARGS__); }         \
+  ROW_OP(tok_##name##_o)(const Ctx &c, V v) { return mirrored_patch(c, v, of_o, __VA_ARGS__); }
 MIRROR(hmirror, LOCATIONS, CELLS, {true, false, false})
 MIRROR(vmirror, LOCATIONS, CELLS, {false, true, false})
 MIRROR(dmirror, LOCATIONS, CELLS, {false, false, true})
@@ -553,7 +557,8 @@ ROW_OP(tok_outbox)(const Ctx &c, V patch) { return safe_frame(c, patch, 1); }
 
 /// The tuple of three values.
 INLINE V tuple_of_three(const Ctx &c, const V &x, const V &y, const V &z) {
-  if (x.kind == INT && y.kind == INT && z.kind == INT && z.bits < 16 && fits_16(int_of(x)) && fits_16(int_of(y)))
+  bool numbers = x.kind == INT && y.kind == INT && z.kind == INT;
+  if (numbers && z.bits < 16 && fits_16(int_of(x)) && fits_16(int_of(y)))
     return make(CELL, (u8)z.bits, 0, 0, place((i32)int_of(x), (i32)int_of(y)), 0);
   u32 width;
   // Three rows are a grid.
