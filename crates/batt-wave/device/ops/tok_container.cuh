@@ -185,7 +185,8 @@ ROW_OP(tok_sizefilter_t)(const Ctx &c, V container, V n) {
   V failed = read_items(c, container, items);
   if (failed.kind != NONE) return safely(failed, empty_tuple());
   if (any_of(items.count, [&](u32 k) { return length_alone(c, items.at[k]) < 0; })) return empty_tuple();
-  return tuple_of_kept(c, items, [&](u32 k) { return is_int(n) && length_alone(c, items.at[k]) == int_of(n); });
+  i64 size = is_int(n) ? int_of(n) : -1;
+  return tuple_of_kept(c, items, [&](u32 k) { return length_alone(c, items.at[k]) == size; });
 }
 
 /// The elements of two containers of one kind.
