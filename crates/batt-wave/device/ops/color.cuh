@@ -162,7 +162,6 @@ INLINE u32 most_common(const Grid &g) {
   return first_wanted(x, f.present, f.chosen);
 }
 
-
 /// The colour that all cells of a mask have, or PLANES.
 INLINE u8 common_color(const Grid &g, const Rows &mask) {
   u32 color = 0;

@@ -703,7 +703,7 @@ template <class F, class G> INLINE V *list_of_twos(const Ctx &c, u32 n, F f, G g
       V x = f(k), y = g(k);
       to[k] = flat_pair(c, x, y);
       if (to[k].kind != NONE) continue;
-      if (are_two_rows(x, y)) {
+      if (are_two_rows(c, x, y)) {
         to[k] = two_rows(x, y, memory_of_two(rows_memory, k));
         continue;
       }
