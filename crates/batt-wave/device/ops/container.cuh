@@ -153,7 +153,7 @@ struct Items {
   bool ordered; // do they stand in iteration order?
 };
 /// Reads the elements of a container. Returns a failure, or NONE.
-INLINE V read_items(const Ctx &c, V v, Items &items) {
+CALLED V read_items(const Ctx &c, V v, Items &items) {
   i32 n = length_alone(c, v);
   if (n < 0) return v.kind == OP ? stopped(ODD) : fault(TYPE_);
   items.count = (u32)n;
@@ -245,7 +245,7 @@ template <int DEPTH> CALLED bool are_alike(const V &x, const V &y) {
   return true;
 }
 /// Keeps the first of equal elements. Returns a failure, or NONE.
-INLINE V drop_repeated(const Ctx &c, Items &items) {
+CALLED V drop_repeated(const Ctx &c, Items &items) {
   if (items.count < 2) return none();
   u32 *first = (u32 *)take(c, (u64)items.count * 4);
   V *to = (V *)take(c, (u64)items.count * sizeof(V));
