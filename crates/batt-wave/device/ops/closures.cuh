@@ -450,7 +450,8 @@ INLINE V sorted_by(const Ctx &c, V items, Results r) {
       u32 count = spread_count(spread, items, others);                                             \
       Results r = {(const V *)node.args[1].values + ((const u32 *)node.args[2].values)[item], count}; \
       (void)as;                                                                                    \
-      put(out, __VA_ARGS__);                                                                       \
+      u32 cost = node.costs ? 24 * (mass_by_all(items) + mass_by_all(others)) : 0;                   \
+      store_by_all(node, item, __VA_ARGS__, 24, cost);                                             \
     });                                                                                            \
   }
 COLLECT(collect_each, collected(c, items, r, as))
