@@ -53,6 +53,21 @@ const u32 MOST_LENGTH = 1024;
 /// each element of one with each of the other.
 const u32 MOST_PAIRS = 4096;
 
+#ifdef BATT_HOST
+#define OUTLINE static
+#else
+#define OUTLINE static __device__ __noinline__
+#endif
+
+template <int DEPTH> INLINE u32 mass_of(const V &v);
+/// The same for the elements of a container. Few calls have any, so this is no part of their code.
+template <int DEPTH> OUTLINE u32 mass_of_elements(u64 items, u32 count) {
+  if (DEPTH == 0 || count > MOST_LENGTH) return MOST_MASS + 1;
+  u32 mass = 1;
+  for (u32 k = 0; k < count && mass <= MOST_MASS; k++)
+    mass += mass_of<(DEPTH ? DEPTH - 1 : 0)>(((const V *)items)[k]);
+  return mass;
+}
 /// How many cells and elements a value has; more than MOST_MASS if containers nest too deeply. The
 /// CPU takes a quarter of the work for a cell of a grid.
 template <int DEPTH> INLINE u32 mass_of(const V &v) {
@@ -60,11 +75,7 @@ template <int DEPTH> INLINE u32 mass_of(const V &v) {
   if (v.kind == RAGGED) return 1 + v.a * SIDE / 4;
   if (is_patch(v)) return 1 + size_of_patch(v);
   if (v.kind != TUPLE && v.kind != SET) return 1;
-  if (DEPTH == 0 || v.len > MOST_LENGTH) return MOST_MASS + 1;
-  u32 mass = 1;
-  for (u32 k = 0; k < v.len && mass <= MOST_MASS; k++)
-    mass += mass_of<(DEPTH ? DEPTH - 1 : 0)>(((const V *)v.bits)[k]);
-  return mass;
+  return mass_of_elements<DEPTH>(v.bits, v.len);
 }
 /// The same, by all lanes.
 INLINE u32 mass_by_all(const V &v) {

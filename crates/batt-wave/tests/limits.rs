@@ -47,12 +47,21 @@ const VALUES: [(&str, &str); 19] = [
     ("b3", "    b3 = objects(I, T, F, F)\n"),
     ("b4", "    b4 = objects(I, F, T, T)\n"),
     ("b5", "    b5 = partition(I)\n"),
-    ("b6", "    a2 = asindices(I)\n    b6 = order(a2, identity)\n"),
+    (
+        "b6",
+        "    a2 = asindices(I)\n    b6 = order(a2, identity)\n",
+    ),
     ("b7", "    b7 = hsplit(I, THREE)\n"),
     ("b8", "    b8 = ofcolor(I, EIGHT)\n"),
     ("b9", "    a5 = partition(I)\n    b9 = order(a5, color)\n"),
-    ("b10", "    a7 = vsplit(I, THREE)\n    b10 = apply(asobject, a7)\n"),
-    ("b11", "    a2 = asindices(I)\n    b11 = apply(neighbors, a2)\n"),
+    (
+        "b10",
+        "    a7 = vsplit(I, THREE)\n    b10 = apply(asobject, a7)\n",
+    ),
+    (
+        "b11",
+        "    a2 = asindices(I)\n    b11 = apply(neighbors, a2)\n",
+    ),
 ];
 
 /// Returns a random number below `n`.
@@ -67,8 +76,15 @@ fn next(seed: &mut u64, n: u64) -> u64 {
 fn arguments(number: usize, arity: usize) -> Vec<&'static str> {
     let digit = |place: u32| number / VALUES.len().pow(place) % VALUES.len();
     match arity {
-        4 => vec![VALUES[digit(0)].0, ["F", "T"][digit(1) % 2], "F", ["F", "T"][digit(2) % 2]],
-        _ => (0..arity as u32).map(|place| VALUES[digit(place)].0).collect(),
+        4 => vec![
+            VALUES[digit(0)].0,
+            ["F", "T"][digit(1) % 2],
+            "F",
+            ["F", "T"][digit(2) % 2],
+        ],
+        _ => (0..arity as u32)
+            .map(|place| VALUES[digit(place)].0)
+            .collect(),
     }
 }
 
@@ -156,7 +172,10 @@ fn check(programs: &[&Program], samples: &[Sample<'_>]) -> Tally {
                         let steps = (1..200)
                             .map(|k| charge * k / 4)
                             .find(|c| !is_limit(&judge_job(&mut workspace, &job, &limits_for(*c))));
-                        eprintln!("charged {charge}, needed {steps:?}, sample {s}:\n{}", part[p]);
+                        eprintln!(
+                            "charged {charge}, needed {steps:?}, sample {s}:\n{}",
+                            part[p]
+                        );
                     }
                 }
             }
@@ -167,6 +186,11 @@ fn check(programs: &[&Program], samples: &[Sample<'_>]) -> Tally {
     eprintln!("{tally:?}");
     assert_eq!((tally.exceeded, tally.wrong), (0, 0));
     tally
+}
+
+/// Returns a number from the environment.
+fn number(name: &str, default: u64) -> u64 {
+    std::env::var(name).map_or(default, |n| n.parse().expect("a number"))
 }
 
 fn is_shown() -> bool {
@@ -185,7 +209,7 @@ fn solvers_cost_at_most_what_is_charged() {
         Ok(path) => Dataset::load(Path::new(&path)).expect("tasks"),
         Err(_) => corpus::tasks(),
     };
-    let every = std::env::var("BATT_EVERY").map_or(1, |n| n.parse().expect("a number"));
+    let every = number("BATT_EVERY", 1) as usize;
     let file = SolverFile::parse_in(&text, "solvers.py", Some(Dialect::ArcDsl));
     let programs: Vec<&Program> = file.programs.iter().collect();
     let samples: Vec<Sample<'_>> = (tasks.iter().step_by(every))
@@ -210,12 +234,14 @@ fn check_on_hard_grids(text: &str) {
 /// Every op, for all combinations of some values, on its own and in a closure.
 #[test]
 fn calls_cost_at_most_what_is_charged() {
-    let mut seed = 1;
+    let mut seed = number("BATT_SEED", 1);
     for op in OpId::every().filter(|op| op.op().dialect == Dialect::ArcDsl) {
         let (name, arity) = (op.op().name, op.op().arity());
         let mut text = String::new();
         let all = VALUES.len().pow(arity.min(3) as u32);
-        for number in (0..all).filter(|_| all < 10 || next(&mut seed, all as u64 / 8) == 0) {
+        for number in (0..all)
+            .filter(|_| all < 20 || next(&mut seed, all as u64 / number("BATT_CALLS", 8)) == 0)
+        {
             let args = arguments(number, arity);
             let base = definitions(&args);
             let all = args.join(", ");
@@ -253,20 +279,83 @@ fn calls_cost_at_most_what_is_charged() {
 #[test]
 fn adversarial_programs_cost_at_most_what_is_charged() {
     let unary = [
-        "asobject", "asindices", "toindices", "totuple", "first", "last", "merge", "backdrop", "box",
-        "outbox", "inbox", "delta", "corners", "normalize", "neighbors", "dneighbors", "hmirror",
-        "dmirror", "rot90", "partition", "fgpartition", "frontiers", "palette", "initset", "dedupe",
-        "ulcorner", "center", "vfrontier", "hfrontier", "compress", "trim", "mostcommon", "hperiod",
-        "shape", "size", "tophalf",
+        "asobject",
+        "asindices",
+        "toindices",
+        "totuple",
+        "first",
+        "last",
+        "merge",
+        "backdrop",
+        "box",
+        "outbox",
+        "inbox",
+        "delta",
+        "corners",
+        "normalize",
+        "neighbors",
+        "dneighbors",
+        "hmirror",
+        "dmirror",
+        "rot90",
+        "partition",
+        "fgpartition",
+        "frontiers",
+        "palette",
+        "initset",
+        "dedupe",
+        "ulcorner",
+        "center",
+        "vfrontier",
+        "hfrontier",
+        "compress",
+        "trim",
+        "mostcommon",
+        "hperiod",
+        "shape",
+        "size",
+        "tophalf",
     ];
     let binary = [
-        "combine", "difference", "intersection", "insert", "remove", "astuple", "product", "pair",
-        "manhattan", "gravitate", "adjacent", "hmatching", "shift", "toobject", "recolor", "paint",
-        "cover", "hconcat", "vconcat", "connect", "shoot", "equality", "contained", "upscale",
-        "hsplit", "occurrences", "subgrid", "ofcolor", "colorfilter", "sizefilter", "repeat",
-        "position", "sfilter", "apply", "mapply", "order", "argmax", "extract",
+        "combine",
+        "difference",
+        "intersection",
+        "insert",
+        "remove",
+        "astuple",
+        "product",
+        "pair",
+        "manhattan",
+        "gravitate",
+        "adjacent",
+        "hmatching",
+        "shift",
+        "toobject",
+        "recolor",
+        "paint",
+        "cover",
+        "hconcat",
+        "vconcat",
+        "connect",
+        "shoot",
+        "equality",
+        "contained",
+        "upscale",
+        "hsplit",
+        "occurrences",
+        "subgrid",
+        "ofcolor",
+        "colorfilter",
+        "sizefilter",
+        "repeat",
+        "position",
+        "sfilter",
+        "apply",
+        "mapply",
+        "order",
+        "argmax",
+        "extract",
     ];
-    let number = |name, default| std::env::var(name).map_or(default, |n| n.parse().expect("a number"));
     let programs: u64 = number("BATT_PROGRAMS", 200);
     let mut seed = number("BATT_SEED", 7);
     let mut text = String::new();
@@ -297,7 +386,10 @@ fn adversarial_programs_cost_at_most_what_is_charged() {
                 0 | 1 => write!(text, "    {x} = {one}({a})\n"),
                 2 | 3 => write!(text, "    {x} = {two}({a}, {b})\n"),
                 4 => write!(text, "    {x} = apply({one}, {a})\n"),
-                5 => write!(text, "    f{step} = rbind({two}, {b})\n    {x} = apply(f{step}, {a})\n"),
+                5 => write!(
+                    text,
+                    "    f{step} = rbind({two}, {b})\n    {x} = apply(f{step}, {a})\n"
+                ),
                 6 => write!(
                     text,
                     "    f{step} = compose({one}, {other})\n    {x} = mapply(f{step}, {a})\n"
@@ -316,6 +408,88 @@ fn adversarial_programs_cost_at_most_what_is_charged() {
         }
         let last = values.last().unwrap();
         let _ = write!(text, "    return {last}\n\n");
+    }
+    check_on_hard_grids(&text);
+}
+
+/// Programs that come near the limits, or exceed them by a single call.
+#[test]
+fn runs_near_the_limits_cost_at_most_what_is_charged() {
+    let mut text = String::new();
+    let mut add = |lines: &[String]| {
+        let number = text.len();
+        let _ = write!(text, "def solve_{number}(I):\n");
+        for line in lines {
+            let _ = write!(text, "    {line}\n");
+        }
+        text += "    return O\n\n";
+    };
+    let order = "x0 = asindices(I)\n    y = order(x0, identity)\n    z = asobject(I)";
+    for call in [
+        "gravitate(z, y)",
+        "gravitate(y, z)",
+        "manhattan(y, z)",
+        "adjacent(y, z)",
+        "difference(z, y)",
+        "difference(y, y)",
+        "product(y, y)",
+        "pair(y, y)",
+        "contained(y, y)",
+        "equality(y, y)",
+        "combine(y, y)",
+        "manhattan(z, z)",
+        "gravitate(z, z)",
+    ] {
+        add(&[order.to_owned(), format!("O = {call}")]);
+    }
+    for length in [10, 60, 100, 140, 200] {
+        for (first, chain) in [
+            ("x0 = hmirror(I)", "hmirror"),
+            ("x0 = asobject(I)", "cmirror"),
+            ("x0 = asobject(I)", "normalize"),
+            ("x0 = asindices(I)", "toindices"),
+        ] {
+            let mut lines = vec![first.to_owned()];
+            lines.extend((1..length).map(|k| format!("x{k} = {chain}(x{})", k - 1)));
+            lines.push(format!("O = {chain}(x{})", length - 1));
+            add(&lines);
+        }
+        let mut lines: Vec<String> = vec!["x0 = objects(I, T, F, F)".to_owned()];
+        for k in 1..length {
+            lines.push(format!(
+                "c{k} = add({k}, TWO)\n    f{k} = lbind(recolor, c{k})"
+            ));
+            lines.push(format!("x{k} = apply(f{k}, x{})", k - 1));
+        }
+        lines.push(format!("O = merge(x{})", length - 1));
+        add(&lines);
+    }
+    for n in [1, 5, 10, 20, 40] {
+        for outer in ["outbox", "backdrop", "normalize", "toindices", "hmirror"] {
+            add(&[
+                format!("f = power({outer}, {n})"),
+                "x = objects(I, T, F, T)".to_owned(),
+                "y = apply(f, x)".to_owned(),
+                "O = merge(y)".to_owned(),
+            ]);
+            add(&[
+                format!("f = power({outer}, {n})"),
+                "g = lbind(apply, f)".to_owned(),
+                "p = partition(I)\n    q = hsplit(I, THREE)".to_owned(),
+                "h = compose(g, fgpartition)".to_owned(),
+                "O = mapply(h, q)".to_owned(),
+            ]);
+        }
+    }
+    for call in ["connect", "astuple", "add", "manhattan", "shoot"] {
+        add(&[
+            "x = ofcolor(I, EIGHT)".to_owned(),
+            format!("O = prapply({call}, x, x)"),
+        ]);
+        add(&[
+            "x = frontiers(I)\n    y = palette(I)".to_owned(),
+            format!("O = prapply({call}, y, y)"),
+        ]);
     }
     check_on_hard_grids(&text);
 }

@@ -317,14 +317,16 @@ impl<'p> Chunk<'_, 'p> {
             live.domains[UNIT as usize].items = 1;
             live.domains[SAMPLES as usize].items = slice.count as u32;
             plan.constants.place(payloads_at, &mut raw, &mut words);
-            let inner = plan.calls.iter().zip(&mut live.costs).filter_map(|(call, cost)| {
-                match &plan.domains[call.domain as usize] {
-                    Domain::Inner(inner) => {
-                        Some((cost, live.domains[inner.around[0] as usize].items))
-                    }
-                    _ => None,
-                }
-            });
+            let inner =
+                plan.calls
+                    .iter()
+                    .zip(&mut live.costs)
+                    .filter_map(|(call, cost)| match &plan.domains[call.domain as usize] {
+                        Domain::Inner(inner) => {
+                            Some((cost, live.domains[inner.around[0] as usize].items))
+                        }
+                        _ => None,
+                    });
             let mut bytes = 0;
             for (cost, items) in inner {
                 *cost = bytes;
