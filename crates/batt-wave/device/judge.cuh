@@ -4,7 +4,7 @@
 struct Record {
   u8 end;    // 0: a value, 1: a fault, 2: the device could not finish
   u8 which;  // the fault or the reason
-  u16 unused;
+  u16 charge; // the cost of the run in units of COST_UNIT, rounded up
   u32 detail; // the step that failed, or the verdict on the value
   u64 hash;
 };
@@ -40,7 +40,7 @@ struct Step {
   u32 each, step;
 };
 
-/// What the bodies of closures cost: the number of elements of each sample, and the cost of one.
+/// What closures cost: for each sample, the number of elements or what a call came to, and the cost of one.
 struct Charge {
   u64 counts;
   u32 weight, each;
@@ -48,17 +48,25 @@ struct Charge {
 
 /// The most that a run may cost, so that it ends within the limits of the CPU.
 const u64 MOST_COST = 3000000;
+/// The unit in which records have the cost of a run.
+const u64 COST_UNIT = 64;
 
 /// Judges a run: args[2] has its steps, args[3] its charges, extra is the cost of its calls.
 INLINE Record judge(const Ctx &c, const Node &node, const V &result, const V &expected) {
   u64 cost = node.extra;
   const Charge *charges = (const Charge *)node.args[3].values;
-  for (u32 k = 0; k < node.args[3].each; k++) 
-    cost += (u64)((const u32 *)charges[k].counts)[charges[k].each ? c.item : 0] * charges[k].weight;
+  if (node.args[3].each)
+    cost += sum(rows([&](u32 l) {
+      u64 own = 0;
+      for (u32 k = l; k < node.args[3].each; k += 32)
+        own += (u64)((const u32 *)charges[k].counts)[charges[k].each ? c.item : 0] * charges[k].weight;
+      return (u32)min_of(own, MOST_COST + 1);
+    }));
   if (cost > MOST_COST) {
     Record r = {2, LIMIT, 0, 0, 0};
     return r;
   }
+  u16 charge = (u16)((cost + COST_UNIT - 1) / COST_UNIT);
   const Step *steps = (const Step *)node.args[2].values;
   // Python runs the steps one after the other, so the first that has no value ends the run.
   for (u32 from = 0; from < node.args[2].each; from += 32) {
@@ -71,24 +79,24 @@ INLINE Record judge(const Ctx &c, const Node &node, const V &result, const V &ex
     if (any) {
       const Step &s = steps[from + lowest(any)];
       V v = ((const V *)s.values)[s.each ? c.item : 0];
-      Record r = {(u8)(v.kind == FAULT ? 1 : 2), v.a, 0, s.step, 0};
+      Record r = {(u8)(v.kind == FAULT ? 1 : 2), v.a, charge, s.step, 0};
       return r;
     }
   }
   if (expected.kind == STOPPED) {
-    Record r = {2, expected.a, 0, 0, 0};
+    Record r = {2, expected.a, charge, 0, 0};
     return r;
   }
   u64 hash = 0;
   // Values of these kinds may equal a grid, or contain what has no hash here.
   if (!hash_value<2>(c, result, &hash)) {
-    Record r = {2, ODD, 0, 0, 0};
+    Record r = {2, ODD, charge, 0, 0};
     return r;
   }
   if (result.kind == TUPLE && expected.kind == GRID) {
-    Record r = {2, ODD, 0, 0, 0};
+    Record r = {2, ODD, charge, 0, 0};
     return r;
   }
-  Record r = {0, 0, 0, verdict_of(result, expected), hash};
+  Record r = {0, 0, charge, verdict_of(result, expected), hash};
   return r;
 }

@@ -45,33 +45,134 @@ INLINE V failure_of(const V &x, const V &y) {
   return stopped(ODD);
 }
 
+/// The most cells and elements in a container, and the most elements: the costs of ops in the tables
+/// hold up to here.
+const u32 MOST_MASS = 8192;
+const u32 MOST_LENGTH = 1024;
+/// The largest product of the sizes of two arguments of which one is a tuple. The CPU may compare
+/// each element of one with each of the other.
+const u32 MOST_PAIRS = 4096;
+
+#ifdef BATT_HOST
+#define OUTLINE static
+#else
+#define OUTLINE static __device__ __noinline__
+#endif
+
+template <int DEPTH> INLINE u32 mass_of(const V &v);
+/// The same for the elements of a container. Few calls have any, so this is no part of their code.
+template <int DEPTH> OUTLINE u32 mass_of_elements(u64 items, u32 count) {
+  if (DEPTH == 0 || count > MOST_LENGTH) return MOST_MASS + 1;
+  u32 mass = 1;
+  for (u32 k = 0; k < count && mass <= MOST_MASS; k++)
+    mass += mass_of<(DEPTH ? DEPTH - 1 : 0)>(((const V *)items)[k]);
+  return mass;
+}
+/// How many cells and elements a value has; more than MOST_MASS if containers nest too deeply. The
+/// CPU takes a quarter of the work for a cell of a grid.
+template <int DEPTH> INLINE u32 mass_of(const V &v) {
+  if (v.kind == GRID) return 1 + v.a * v.b / 4;
+  if (v.kind == RAGGED) return 1 + v.a * SIDE / 4;
+  if (is_patch(v)) return 1 + size_of_patch(v);
+  if (v.kind != TUPLE && v.kind != SET) return 1;
+  return mass_of_elements<DEPTH>(v.bits, v.len);
+}
+/// The same, by all lanes.
+INLINE u32 mass_by_all(const V &v) {
+  if ((v.kind != TUPLE && v.kind != SET) || v.len > MOST_LENGTH) return mass_of<1>(v);
+  sync();
+  const V *items = (const V *)v.bits;
+  return 1 + sum(rows([&](u32 l) {
+    u32 own = 0;
+    for (u32 k = l; k < v.len && own <= MOST_MASS; k += 32) own += mass_of<3>(items[k]);
+    return own;
+  }));
+}
+/// Might the CPU compare each element of one value with each of the other?
+INLINE u32 pairs_of(const V &x, const V &y) {
+  return x.kind == TUPLE || y.kind == TUPLE ? (u32)min_of((u64)length_of(x) * length_of(y), (u64)MOST_PAIRS + 1) : 0;
+}
+
+/// The CPU's steps for each cell and element of the arguments and the result of a call, with what its
+/// memory comes to: the fifth field of the table.
+INLINE u32 rate_of() { return 24; }
+INLINE u32 rate_of(u32) { return 24; }
+INLINE u32 rate_of(u32, u32 rate) { return rate; }
+/// What every call costs.
+const u32 CALL_COST = 96;
+const u32 CLOSURE_UNIT = 16;
+
+/// Counts what a call in a closure costs, for its sample.
+INLINE void pay(const Node &node, u32 item, u32 cost) {
+  u32 sample = node.owners ? ((const u32 *)node.owners)[item] : item;
+  atomic_add((u32 *)node.costs + sample, (CALL_COST + cost + CLOSURE_UNIT - 1) / CLOSURE_UNIT);
+}
+INLINE u32 cost_of_pairs(const V &x, const V &y) {
+  return is_patch(x) && is_patch(y) ? size_of_patch(x) * size_of_patch(y) / 8 : 50 * pairs_of(x, y);
+}
+
 #define FETCH(x, number) V x = arg_of(node.args[number], item)
 #define CHECK(x, y) if (!is_value(x) || !is_value(y)) return STORE(failure_of(x, y))
-#define BODY_1(name) FETCH(x, 0); CHECK(x, x); STORE(op_##name(c, x))
-#define BODY_2(name) FETCH(x, 0); FETCH(y, 1); CHECK(x, y); STORE(op_##name(c, x, y))
+#define BODY_1(name) FETCH(x, 0); CHECK(x, x); PAY(x); STORE(op_##name(c, x))
+#define BODY_2(name)                                                    \
+  FETCH(x, 0); FETCH(y, 1); CHECK(x, y);                                \
+  PAY(x); PAY(y); cost += cost_of_pairs(x, y);                          \
+  if (pairs_of(x, y) > MOST_PAIRS) return STORE(stopped(LIMIT));        \
+  STORE(op_##name(c, x, y))
 #define BODY_3(name)                         \
   FETCH(x, 0); FETCH(y, 1); FETCH(z, 2);     \
   CHECK(x, y); CHECK(z, z);                  \
+  PAY(x); PAY(y); PAY(z);                    \
   STORE(op_##name(c, x, y, z))
 #define BODY_4(name)                                   \
   FETCH(x, 0); FETCH(y, 1); FETCH(z, 2); FETCH(t, 3);  \
   CHECK(x, y); CHECK(z, t);                            \
+  PAY(x); PAY(y); PAY(z); PAY(t);                      \
   STORE(op_##name(c, x, y, z, t))
-#define ROW(name, count, room)                             \
-  KERNEL(wave_##name) {                                    \
-    each_row_item(w, [&](const Node &node, u32 item) {     \
-      Ctx c = context(w, node, item, room);                \
-      auto STORE = [&](const V &v) { put((V *)node.out + item, v); }; \
-      BODY_##count(name);                                  \
-    });                                                    \
+
+/// Stores a result of all lanes, unless the CPU might take long with it.
+INLINE void store_by_all(const Node &node, u32 item, V v, u32 rate, u32 cost) {
+  bool many = v.kind == TUPLE || v.kind == SET;
+  u32 mass = many || (node.costs && rate) ? mass_by_all(v) : 0;
+  if (mass > MOST_MASS) v = stopped(LIMIT);
+  put((V *)node.out + item, v);
+  if (!node.costs) return;
+#ifdef BATT_HOST
+  pay(node, item, cost + rate * mass);
+#else
+  if (lane() == 0) pay(node, item, cost + rate * mass);
+#endif
+}
+/// The same for a lane alone.
+INLINE void store_alone(const Node &node, u32 item, V v, u32 rate, u32 cost) {
+  bool many = v.kind == TUPLE || v.kind == SET;
+  u32 mass = (many || node.costs) && rate ? mass_of<4>(v) : 0;
+  if (mass > MOST_MASS) v = stopped(LIMIT);
+  ((V *)node.out)[item] = v;
+  if (node.costs) pay(node, item, cost + rate * mass);
+}
+
+#define ROW(name, count, room, ...)                                                        \
+  KERNEL(wave_##name) {                                                                    \
+    each_row_item(w, [&](const Node &node, u32 item) {                                     \
+      Ctx c = context(w, node, item, room);                                                \
+      const u32 rate = rate_of(__VA_ARGS__);                                               \
+      u32 cost = 0;                                                                        \
+      auto PAY = [&](const V &v) { if (node.costs && rate) cost += rate * mass_by_all(v); }; \
+      auto STORE = [&](const V &v) { store_by_all(node, item, v, rate, cost); };           \
+      BODY_##count(name);                                                                  \
+    });                                                                                    \
   }
-#define THREAD(name, count, room)                          \
-  KERNEL(wave_##name) {                                    \
-    each_thread_item(w, [&](const Node &node, u32 item) {  \
-      Ctx c = context(w, node, item, room);                \
-      auto STORE = [&](const V &v) { ((V *)node.out)[item] = v; }; \
-      BODY_##count(name);                                  \
-    });                                                    \
+#define THREAD(name, count, room, ...)                                                     \
+  KERNEL(wave_##name) {                                                                    \
+    each_thread_item(w, [&](const Node &node, u32 item) {                                  \
+      Ctx c = context(w, node, item, room);                                                \
+      const u32 rate = rate_of(__VA_ARGS__);                                               \
+      u32 cost = 0;                                                                        \
+      auto PAY = [&](const V &v) { if (node.costs && rate) cost += rate * mass_of<4>(v); };  \
+      auto STORE = [&](const V &v) { store_alone(node, item, v, rate, cost); };            \
+      BODY_##count(name);                                                                  \
+    });                                                                                    \
   }
 #include "ops.inc"
 #undef ROW
@@ -95,8 +196,8 @@ KERNEL(wave_judge) {
 #ifdef BATT_HOST
 
 typedef void (*HostKernel)(const Wave &);
-#define ROW(name, count, room) wave_##name,
-#define THREAD(name, count, room) wave_##name,
+#define ROW(name, count, room, ...) wave_##name,
+#define THREAD(name, count, room, ...) wave_##name,
 static const HostKernel KERNELS[] = {
 #include "ops.inc"
   wave_count, wave_spread, wave_select, wave_collect_each, wave_collect_filter, wave_collect_first,

@@ -18,6 +18,8 @@ struct Node {
   u32 extra;   // what the op needs beside its arguments
   u32 dialect; // 0: arc-dsl, 1: re-arc, 2: tokpidjin
   u32 unused;
+  u64 costs;   // for calls in closures: for each sample, what they cost in units of CLOSURE_UNIT
+  u64 owners;  // and for each item, its sample
 };
 
 /// Memory for payloads whose size is known only when they are made.

@@ -20,6 +20,9 @@ const VALUE_SHARE: f64 = 0.5;
 const MOST_BYTES: u64 = 24 << 30;
 const LEAST_BYTES: u64 = 32 << 20;
 
+/// The unit in which the device counts the cost of calls in closures: `CLOSURE_UNIT` in `kernels.cuh`.
+const CLOSURE_UNIT: u32 = 16;
+
 /// The bytes of facts that are sent to the device: nodes, constants, steps.
 const FACT_BYTES: u64 = 64 << 20;
 
@@ -193,6 +196,8 @@ struct Live {
     domains: Vec<LiveDomain>,
     /// The address of the values of each call; 0 if it has not run.
     values: Vec<u64>,
+    /// The address of the costs of each call in a closure: one a sample.
+    costs: Vec<u64>,
     /// The address of the input grids of the samples, and of the expected ones.
     inputs: u64,
     expected: u64,
@@ -305,6 +310,7 @@ impl<'p> Chunk<'_, 'p> {
             let mut live = Live {
                 domains: vec![LiveDomain::default(); plan.domains.len()],
                 values: vec![0; plan.calls.len()],
+                costs: vec![0; plan.calls.len()],
                 inputs: self.samples.values.address + 16 * (first + slice.first) as u64,
                 constants: constants_at + 16 * raw.len() as u64,
                 ..Live::default()
@@ -313,6 +319,26 @@ impl<'p> Chunk<'_, 'p> {
             live.domains[UNIT as usize].items = 1;
             live.domains[SAMPLES as usize].items = slice.count as u32;
             plan.constants.place(payloads_at, &mut raw, &mut words);
+            let inner =
+                plan.calls
+                    .iter()
+                    .zip(&mut live.costs)
+                    .filter_map(|(call, cost)| match &plan.domains[call.domain as usize] {
+                        Domain::Inner(inner) => {
+                            Some((cost, live.domains[inner.around[0] as usize].items))
+                        }
+                        _ => None,
+                    });
+            let mut bytes = 0;
+            for (cost, items) in inner {
+                *cost = bytes;
+                bytes += 4 * u64::from(items);
+            }
+            if bytes > 0 {
+                let costs_at = room.values.take(bytes)?;
+                device.clear(costs_at, bytes)?;
+                live.costs.iter_mut().for_each(|cost| *cost += costs_at);
+            }
             self.live.push(live);
         }
         device.upload(constants_at, bytes_of(&raw))?;
@@ -405,7 +431,7 @@ impl<'p> Chunk<'_, 'p> {
                 items: items as u32,
                 extra: inner.spread as u32,
                 dialect: plan.dialect as u32,
-                unused: 0,
+                ..Node::default()
             });
         }
         self.launch(table.special("count"), &nodes, room)?;
@@ -519,6 +545,7 @@ impl<'p> Chunk<'_, 'p> {
         call: &Call,
         room: &mut Room,
     ) -> Result<Node, Failure> {
+        let plan = self.batch(slice).plan;
         let items = self.live[slice].domains[call.domain as usize].items;
         let out = room.values.take(16 * u64::from(items))?;
         self.live[slice].values[number as usize] = out;
@@ -533,9 +560,16 @@ impl<'p> Chunk<'_, 'p> {
             payload,
             items,
             extra: call.extra,
-            dialect: self.batch(slice).plan.dialect as u32,
+            dialect: plan.dialect as u32,
             ..Node::default()
         };
+        if let Domain::Inner(inner) = &plan.domains[call.domain as usize] {
+            let live = &self.live[slice];
+            let maps = &live.domains[call.domain as usize].maps;
+            let owners = maps.iter().find(|(outer, _)| *outer == inner.around[0]);
+            node.costs = live.costs[number as usize];
+            node.owners = owners.map_or(0, |(_, map)| *map);
+        }
         match call.results {
             None => {
                 for (to, from) in node.args.iter_mut().zip(&call.args) {
@@ -625,6 +659,14 @@ impl<'p> Chunk<'_, 'p> {
                 let charge =
                     |(domain, weight): &(DomainId, u32)| self.charge(slice, *domain, *weight);
                 charges.extend(program.charges.iter().filter_map(charge));
+                charges.extend(program.inner.iter().map(|&call| {
+                    let inner = self.inner(slice, plan.calls[call as usize].domain);
+                    Charge {
+                        counts: self.live[slice].costs[call as usize],
+                        weight: CLOSURE_UNIT,
+                        each: u32::from(inner.around[0] != UNIT),
+                    }
+                }));
                 // Addresses are completed below.
                 nodes.push(Node {
                     args: [
@@ -650,7 +692,7 @@ impl<'p> Chunk<'_, 'p> {
                     items: part.count as u32,
                     extra: program.cost,
                     dialect: plan.dialect as u32,
-                    unused: 0,
+                    ..Node::default()
                 });
                 total += part.count;
             }

@@ -76,6 +76,10 @@ pub struct Node {
     pub dialect: u32,
     /// Padding.
     pub unused: u32,
+    /// For calls in closures: the address of the cost of each sample, or 0.
+    pub costs: u64,
+    /// And of the numbers of the samples of the items.
+    pub owners: u64,
 }
 
 /// Memory for payloads: `Heap` in `memory.cuh`.
@@ -124,9 +128,9 @@ pub struct StepValues {
 #[repr(C)]
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Charge {
-    /// The address of the number of elements of each sample.
+    /// The address of a number for each sample: of elements, or what a call came to.
     pub counts: u64,
-    /// The cost of an element.
+    /// The cost of one.
     pub weight: u32,
     /// 1 for a number of elements a sample, 0 for one number for all.
     pub each: u32,
@@ -150,8 +154,8 @@ pub struct Record {
     pub end: u8,
     /// The fault, or the reason.
     pub which: u8,
-    /// Padding.
-    pub unused: u16,
+    /// The cost of the run in units of 64 steps, rounded up: `COST_UNIT` in `judge.cuh`.
+    pub charge: u16,
     /// The step that failed, or the verdict.
     pub detail: u32,
     /// CPython's hash of the value.
@@ -161,7 +165,7 @@ pub struct Record {
 const _: () = assert!(
     size_of::<RawValue>() == 16
         && size_of::<Arg>() == 24
-        && size_of::<Node>() == 128
+        && size_of::<Node>() == 144
         && size_of::<Wave>() == 32
         && size_of::<Record>() == 16
         && size_of::<StepValues>() == 16

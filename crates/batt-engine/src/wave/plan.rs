@@ -12,7 +12,7 @@ use batt_lang::graph::{Graph, Node, Ref, Target};
 use rustc_hash::FxHashMap as HashMap;
 
 use super::closure::{Func, Val};
-use super::table::{KernelTable, WaveMapping, property_of};
+use super::table::{KernelTable, property_of};
 use super::wire::{Encoded, literal_value, op_value};
 use crate::compile::Compiled;
 use crate::lower::{CONSTANT, Constant, Instruction, Source};
@@ -21,10 +21,10 @@ use crate::sample::ParamRole;
 /// The most calls that a program may become.
 const MOST_CALLS: usize = 2_000;
 
-/// Bounds of the steps of the CPU that a call takes, by the mapping of its op. `tests/limits.rs`
-/// compares them with the CPU.
-const ROW_COST: u32 = 8_000;
-const THREAD_COST: u32 = 60;
+/// Bounds of the CPU's steps, beside those of calls, for a run and for an element of a closure.
+/// `tests/limits.rs` in `batt-wave` compares all bounds with the CPU.
+const START_STEPS: u32 = 20_000;
+const ELEMENT_STEPS: u32 = 60;
 
 /// The most that a run may cost: `MOST_COST` in `judge.cuh`.
 const MOST_COST: u32 = 3_000_000;
@@ -103,8 +103,10 @@ pub(super) struct PlannedProgram {
     pub result: Operand,
     /// The cost of the calls outside closures.
     pub cost: u32,
-    /// For each inner domain, the cost of the calls for an element.
+    /// For each inner domain, the cost of an element beside that of the calls.
     pub charges: Vec<(DomainId, u32)>,
+    /// The calls in closures, whose cost the device counts.
+    pub inner: Vec<u32>,
 }
 
 /// Programs of one dialect for the same samples, ready to launch.
@@ -313,13 +315,15 @@ impl WavePlanner {
     fn planned(&mut self, mut steps: Vec<(u32, Operand)>, result: Operand) -> PlannedProgram {
         // Inputs and constants cannot fail.
         steps.retain(|(_, operand)| matches!(operand, Operand::Call(_)));
-        let (cost, charges) = self.costs(&steps, result);
-        PlannedProgram {
+        let mut planned = PlannedProgram {
             steps,
             result,
-            cost,
-            charges,
-        }
+            cost: START_STEPS,
+            charges: Vec::new(),
+            inner: Vec::new(),
+        };
+        self.count_costs(&mut planned);
+        planned
     }
 
     /// Adds a call of a primitive, or with `wrap` a call of that with its result.
@@ -568,9 +572,8 @@ impl WavePlanner {
         }
     }
 
-    /// Returns the cost of the calls of a program: outside closures, and for an element of each
-    /// inner domain.
-    fn costs(&mut self, steps: &[(u32, Operand)], result: Operand) -> (u32, Vec<(DomainId, u32)>) {
+    /// Counts the cost of the calls of a program.
+    fn count_costs(&mut self, planned: &mut PlannedProgram) {
         let WavePlanner {
             plan,
             table,
@@ -579,10 +582,8 @@ impl WavePlanner {
         } = self;
         counted.resize(plan.calls.len(), u32::MAX);
         let program = plan.programs.len() as u32;
-        let mut base = 0_u32;
-        let mut charges: Vec<(DomainId, u32)> = Vec::new();
-        let mut open: Vec<Operand> = steps.iter().map(|step| step.1).collect();
-        open.push(result);
+        let mut open: Vec<Operand> = planned.steps.iter().map(|step| step.1).collect();
+        open.push(planned.result);
         while let Some(operand) = open.pop() {
             let Operand::Call(number) = operand else {
                 // The elements of a domain are counted with the call that collects their results.
@@ -592,33 +593,19 @@ impl WavePlanner {
                 continue;
             }
             let call = &plan.calls[number as usize];
-            let cost = match table.kernels()[call.kernel].mapping {
-                WaveMapping::Row => ROW_COST,
-                WaveMapping::Thread => THREAD_COST,
-            };
-            let mut charge = |domain: DomainId, cost: u32| {
-                let inner = matches!(plan.domains[domain as usize], Domain::Inner(_));
-                let sum = match (
-                    inner,
-                    charges.iter().position(|(known, _)| *known == domain),
-                ) {
-                    (false, _) => &mut base,
-                    (true, Some(at)) => &mut charges[at].1,
-                    (true, None) => {
-                        charges.push((domain, 0));
-                        &mut charges.last_mut().expect("was pushed").1
-                    }
-                };
-                *sum = sum.saturating_add(cost);
-            };
-            charge(call.domain, cost);
+            match plan.domains[call.domain as usize] {
+                Domain::Inner(_) => planned.inner.push(number),
+                _ => planned.cost += table.kernels()[call.kernel].steps,
+            }
             open.extend(&call.args);
             if let Some((domain, results)) = call.results {
-                charge(domain, THREAD_COST);
                 open.push(results);
+                match (planned.charges.iter_mut()).find(|(known, _)| *known == domain) {
+                    Some((_, weight)) => *weight += ELEMENT_STEPS,
+                    None => planned.charges.push((domain, ELEMENT_STEPS)),
+                }
             }
         }
-        (base, charges)
     }
 
     /// Sorts the calls by level and kernel.

@@ -75,20 +75,29 @@ pub struct WaveRecords {
 impl WaveRecords {
     /// Returns how a program of a batch ended on one of its samples.
     pub fn end(&self, batch: usize, program: usize, sample: usize) -> WaveEnd {
-        let place = self
-            .places
-            .get(batch)
-            .and_then(|places| *places.get(program)?);
-        let Some(place) = place else {
-            return WaveEnd::Left(WaveReason::Missing);
-        };
-        let segments = self.segments.get(batch).map_or(&[][..], |all| all);
+        match self.place(batch, program) {
+            None => WaveEnd::Left(WaveReason::Missing),
+            Some(place) => (self.record(batch, place, sample))
+                .map_or(WaveEnd::Left(WaveReason::Device), Record::end),
+        }
+    }
+
+    /// Returns what the device charged for a finished run: at least the steps that the CPU takes.
+    pub fn charge(&self, batch: usize, program: usize, sample: usize) -> Option<u64> {
+        let record = self.record(batch, self.place(batch, program)?, sample)?;
+        (record.end < 2).then_some(64 * u64::from(record.charge))
+    }
+
+    /// Returns the place of a program among those that were planned.
+    fn place(&self, batch: usize, program: usize) -> Option<u32> {
+        *self.places.get(batch)?.get(program)?
+    }
+
+    fn record(&self, batch: usize, place: u32, sample: usize) -> Option<&Record> {
         let holds = |s: &&Segment| (s.first..s.first + s.count).contains(&sample);
-        let record = segments.iter().find(holds).and_then(|segment| {
-            let at = segment.start + place as usize * segment.count + (sample - segment.first);
-            self.records.get(at)
-        });
-        record.map_or(WaveEnd::Left(WaveReason::Device), Record::end)
+        let segment = self.segments.get(batch)?.iter().find(holds)?;
+        let at = segment.start + place as usize * segment.count + (sample - segment.first);
+        self.records.get(at)
     }
 }
 

@@ -3,19 +3,19 @@
 use batt_dsl::{Dialect, OpId};
 
 /// The kernels that are no ops, in the order of `KERNELS` in `kernels.cuh`.
-const SPECIAL: [(&str, WaveMapping); 12] = [
-    ("count", WaveMapping::Thread),
-    ("spread", WaveMapping::Row),
-    ("select", WaveMapping::Thread),
-    ("collect_each", WaveMapping::Row),
-    ("collect_filter", WaveMapping::Row),
-    ("collect_first", WaveMapping::Row),
-    ("collect_argmax", WaveMapping::Row),
-    ("collect_argmin", WaveMapping::Row),
-    ("collect_valmax", WaveMapping::Row),
-    ("collect_valmin", WaveMapping::Row),
-    ("collect_order", WaveMapping::Row),
-    ("judge", WaveMapping::Row),
+const SPECIAL: [(&str, WaveMapping, u32); 12] = [
+    ("count", WaveMapping::Thread, 0),
+    ("spread", WaveMapping::Row, 0),
+    ("select", WaveMapping::Thread, 0),
+    ("collect_each", WaveMapping::Row, 45_000),
+    ("collect_filter", WaveMapping::Row, 45_000),
+    ("collect_first", WaveMapping::Row, 45_000),
+    ("collect_argmax", WaveMapping::Row, 45_000),
+    ("collect_argmin", WaveMapping::Row, 45_000),
+    ("collect_valmax", WaveMapping::Row, 45_000),
+    ("collect_valmin", WaveMapping::Row, 45_000),
+    ("collect_order", WaveMapping::Row, 45_000),
+    ("judge", WaveMapping::Row, 0),
 ];
 
 /// The functions whose values ops such as `argmax` read off an element: `Property` in
@@ -52,7 +52,14 @@ pub struct WaveKernel {
     pub mapping: WaveMapping,
     /// The bytes that the payload of a result mostly needs.
     pub room: u64,
+    /// A bound of the CPU's steps for a call outside closures. Its memory counts, too: the default
+    /// limits have 5.6 bytes for a step.
+    pub steps: u32,
 }
+
+/// The steps of a call of an op whose table gives none.
+const ROW_STEPS: u32 = 20_000;
+const THREAD_STEPS: u32 = 12_000;
 
 /// The kernels of a device, by number.
 #[derive(Debug)]
@@ -77,11 +84,12 @@ impl KernelTable {
             kernels.iter().position(same)
         };
         let by_op = OpId::every().map(find).collect();
-        kernels.extend(SPECIAL.map(|(name, mapping)| WaveKernel {
+        kernels.extend(SPECIAL.map(|(name, mapping, steps)| WaveKernel {
             name,
             arity: 0,
             mapping,
             room: 0,
+            steps,
         }));
         KernelTable { kernels, by_op }
     }
@@ -107,12 +115,12 @@ impl KernelTable {
     ///
     /// If there is no such kernel: names are literals.
     pub(super) fn special(&self, name: &str) -> usize {
-        let at = SPECIAL.iter().position(|(known, _)| *known == name);
+        let at = SPECIAL.iter().position(|(known, ..)| *known == name);
         self.ops().len() + at.expect("a kernel of the table")
     }
 }
 
-/// Parses a line such as `ROW(hmirror, 1, 512)`.
+/// Parses a line such as `ROW(hmirror, 1, 512)` or `ROW(hmirror, 1, 512, 900)`.
 fn parse(line: &'static str) -> Option<WaveKernel> {
     let (mapping, rest) = line.split_once('(')?;
     let mapping = match mapping {
@@ -126,6 +134,11 @@ fn parse(line: &'static str) -> Option<WaveKernel> {
         arity: fields.next()?.parse().ok()?,
         mapping,
         room: fields.next()?.parse().ok()?,
+        steps: match (fields.next(), mapping) {
+            (Some(steps), _) => steps.parse().ok()?,
+            (None, WaveMapping::Row) => ROW_STEPS,
+            (None, WaveMapping::Thread) => THREAD_STEPS,
+        },
     })
 }
 

@@ -469,7 +469,8 @@ INLINE V sorted_by(const Ctx &c, V items, Results r) {
       if (start == TOO_MANY) return put(out, stopped(LIMIT));                                      \
       Results r = {(const V *)node.args[1].values + start, count};                                 \
       (void)as;                                                                                    \
-      put(out, __VA_ARGS__);                                                                       \
+      u32 cost = node.costs ? 24 * (mass_by_all(items) + mass_by_all(others)) : 0;                   \
+      store_by_all(node, item, __VA_ARGS__, 24, cost);                                             \
     });                                                                                            \
   }
 COLLECT(collect_each, collected(c, items, r, as))

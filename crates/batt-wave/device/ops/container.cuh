@@ -642,6 +642,8 @@ ROW_OP(intersection)(const Ctx &c, V a, V b) {
 }
 
 ROW_OP(difference)(const Ctx &c, V a, V b) {
+  // The CPU compares each element with each row.
+  if (b.kind == GRID && length_of(a) * b.a > 128) return stopped(LIMIT);
   if (length_alone(c, a) == 0) return a;
   if (is_patch(a) && is_patch(b)) return part_of_patch(c, a, b, false);
   if (a.kind == OP || b.kind == OP) return stopped(ODD);
