@@ -52,10 +52,8 @@ fn compile_one(nvrtc: &Nvrtc, files: &[Source], arch: Arch, options: NvrtcOption
         return true;
     };
     let what = format!("{:9} {:7}", main.name, arch.to_string());
-    let is_wave = std::ptr::eq(files, waves());
     let options = NvrtcOptions {
-        whole: options.whole || is_wave,
-        unroll: is_wave,
+        unroll: std::ptr::eq(files, waves()),
         ..options
     };
     // Compilers drop old architectures and do not know new ones, so an unknown one is not an error.

@@ -57,9 +57,7 @@ impl CudaWaves {
     pub fn open(ordinal: usize) -> Result<(CudaWaves, Vec<String>), DeviceError> {
         let driver = Driver::get()?;
         let mut settings = CudaSettings::with_source(waves());
-        settings.maker.link = None;
         settings.maker.options = NvrtcOptions {
-            whole: true,
             unroll: true,
             ..settings.maker.options
         };
