@@ -18,4 +18,5 @@
 #include "ops/numbers.cuh"
 #include "ops/container.cuh"
 #include "ops/objects.cuh"
+#include "ops/tok_grid.cuh"
 #include "kernels.cuh"

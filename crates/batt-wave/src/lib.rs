@@ -29,6 +29,7 @@ pub fn table() -> &'static KernelTable {
             include_str!("../device/ops/numbers.inc"),
             include_str!("../device/ops/container.inc"),
             include_str!("../device/ops/objects.inc"),
+            include_str!("../device/ops/tok_grid.inc"),
         ])
     })
 }

@@ -23,6 +23,7 @@ pub const WAVES: &[(&str, &str)] = files![
     "ops/numbers.cuh",
     "ops/container.cuh",
     "ops/objects.cuh",
+    "ops/tok_grid.cuh",
     "ops/closures.cuh",
     "kernels.cuh",
     "ops.inc",
@@ -31,4 +32,5 @@ pub const WAVES: &[(&str, &str)] = files![
     "ops/numbers.inc",
     "ops/container.inc",
     "ops/objects.inc",
+    "ops/tok_grid.inc",
 ];

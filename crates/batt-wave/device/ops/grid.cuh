@@ -387,7 +387,7 @@ ROW_OP(subgrid)(const Ctx &c, V patch, V grid) {
 
 ROW_OP(trim)(const Ctx &c, V grid) {
   if (grid.kind == GRID) return part_of(c, grid, slice(grid.a, 1, -1), slice(grid.b, 1, -1));
-  bool small = grid.kind == PAIR || (grid.kind == TUPLE && grid.len <= 2);
+  bool small = grid.kind == PAIR || grid.kind == CELL || (grid.kind == TUPLE && grid.len <= 2);
   return small ? empty_tuple() : no_slices(grid);
 }
 INLINE V half_of_rows(const Ctx &c, const V &v, bool second) {
@@ -444,6 +444,8 @@ INLINE V split(const Ctx &c, const V &grid, const V &number, bool across) {
     Span own = slice(total, k * step, k * step + size);
     V part = nothing;
     if (own.size) part = stored(planes + 128 * k, across ? cut(g, other, own) : cut(g, own, other));
+    // In tokpidjin a part that does not fit is left out.
+    if (has_triples(c) && (k * step >= total || k * step + size > total)) part = empty_tuple();
     put(parts + k, part);
   }
   return make(TUPLE, 0, 0, 0, count, (u64)parts);
