@@ -16,6 +16,12 @@ INLINE bool has_no_rows(const V &v) {
   return v.kind == TUPLE && is_atom(*(const V *)v.bits);
 }
 
+/// The same if all rows are read: does reading them fail because an element has none, or find none?
+INLINE bool has_no_rows_anywhere(const V &v) {
+  if (has_no_rows(v)) return true;
+  return (v.kind == TUPLE || v.kind == SET) && !all_of(v, [](const V &item) { return !is_atom(item); });
+}
+
 // ---- Mirrors and rotations ------------------------------------------------------------------------------
 
 /// A set has elements, but neither a last one nor slices.
@@ -25,6 +31,7 @@ INLINE V tok_mirrored(const Ctx &c, const V &grid, Turn turn, bool needs_tuple) 
 }
 INLINE V tok_rotated(const Ctx &c, const V &grid, Turn turn) { return or_nothing(rotated(c, grid, turn)); }
 INLINE V tok_turned(const Ctx &c, const V &grid, u32 code) {
+  if (code >= 1 && code <= 6 && has_no_rows_anywhere(grid)) return empty_tuple();
   switch (code) {
     case 0: return tok_mirrored(c, grid, {true, false, false}, true);
     case 1: return tok_mirrored(c, grid, {false, false, true}, false);
@@ -88,10 +95,12 @@ ROW_OP(tok_a_mr)(const Ctx &, V samples) {
 // ---- Scaling --------------------------------------------------------------------------------------------
 
 ROW_OP(tok_upscale_t)(const Ctx &c, V grid, V factor) {
-  if (is_any_set(grid)) return is_empty_container(grid) ? empty_tuple() : stopped(ODD);
-  return or_nothing(op_upscale(c, grid, factor));
+  if (has_no_rows_anywhere(grid)) return empty_tuple();
+  return is_any_set(grid) ? stopped(ODD) : or_nothing(op_upscale(c, grid, factor));
 }
-ROW_OP(tok_hupscale)(const Ctx &c, V grid, V factor) { return or_nothing(op_hupscale(c, grid, factor)); }
+ROW_OP(tok_hupscale)(const Ctx &c, V grid, V factor) {
+  return has_no_rows_anywhere(grid) ? empty_tuple() : or_nothing(op_hupscale(c, grid, factor));
+}
 ROW_OP(tok_vupscale)(const Ctx &c, V grid, V factor) { return or_nothing(op_vupscale(c, grid, factor)); }
 ROW_OP(tok_downscale)(const Ctx &c, V grid, V factor) { return or_nothing(op_downscale(c, grid, factor)); }
 
@@ -139,7 +148,9 @@ ROW_OP(tok_hsplit)(const Ctx &c, V grid, V n) { return or_nothing(op_hsplit(c, g
 ROW_OP(tok_vsplit)(const Ctx &c, V grid, V n) {
   return or_nothing(grid.kind == GRID ? op_vsplit(c, grid, n) : no_dims(grid));
 }
-ROW_OP(tok_compress)(const Ctx &c, V grid) { return or_nothing(op_compress(c, grid)); }
+ROW_OP(tok_compress)(const Ctx &c, V grid) {
+  return has_no_rows_anywhere(grid) ? empty_tuple() : or_nothing(op_compress(c, grid));
+}
 
 /// The cell at a location. Outside of the grid it is a float.
 THREAD_OP(tok_index)(const Ctx &c, V grid, V at) {
@@ -176,9 +187,11 @@ ROW_OP(tok_cellwise)(const Ctx &c, V a, V b, V fallback) {
   return with_value(c, a, g, without(area_of(g), agrees), fallback);
 }
 ROW_OP(tok_replace)(const Ctx &c, V grid, V replacee, V replacer) {
-  return or_nothing(op_replace(c, grid, replacee, replacer));
+  return has_no_rows_anywhere(grid) ? empty_tuple() : or_nothing(op_replace(c, grid, replacee, replacer));
 }
-ROW_OP(tok_switch)(const Ctx &c, V grid, V a, V b) { return or_nothing(op_switch(c, grid, a, b)); }
+ROW_OP(tok_switch)(const Ctx &c, V grid, V a, V b) {
+  return has_no_rows_anywhere(grid) ? empty_tuple() : or_nothing(op_switch(c, grid, a, b));
+}
 ROW_OP(tok_canvas)(const Ctx &c, V value, V dims) {
   if (dims.kind == CELL) dims = pair(row_of(dims.len), column_of(dims.len));
   return or_nothing(op_canvas(c, value, dims));
@@ -241,23 +254,40 @@ INLINE V tok_covered(const Ctx &c, const V &grid, const V &patch) {
 }
 ROW_OP(tok_cover)(const Ctx &c, V grid, V patch) { return tok_covered(c, grid, patch); }
 
-/// What `paint` gives for a value that has no cells: the grid if the value is empty.
-INLINE V tok_no_cells(const V &v, const V &grid) {
-  if (is_empty_container(v)) return grid;
-  if (is_atom(v) || v.kind == PAIR || v.kind == CELL || v.kind == INDICES) return empty_tuple();
-  if (v.kind == GRID) return v.b == 3 ? stopped(ODD) : empty_tuple();
-  if (v.kind != TUPLE && v.kind != SET) return stopped(ODD);
-  bool fails = all_of(v, [](const V &item) { return item.kind == PAIR || is_atom(item); });
-  return fails ? empty_tuple() : stopped(ODD);
+/// Does going through the cells of a value fail? It is not empty.
+INLINE bool has_no_cells(const V &v) {
+  if (is_atom(v) || v.kind == PAIR || v.kind == CELL || v.kind == INDICES) return true;
+  if (v.kind == GRID) return v.b != 3;
+  if (v.kind != TUPLE && v.kind != SET) return false;
+  return !all_of(v, [](const V &item) { return item.kind != PAIR && !is_atom(item); });
 }
-ROW_OP(tok_paint)(const Ctx &c, V grid, V obj) {
+/// The rows of a grid of three columns as a tuple of cells; other values as they are.
+INLINE V rows_as_cells(const Ctx &c, const V &v) {
+  if (v.kind != GRID || v.b != 3) return v;
+  V *to = (V *)take(c, v.a * sizeof(V));
+  if (!to) return stopped(MEMORY);
+  Grid g = grid_of(v);
+  (void)rows([&](u32 l) {
+    if (l >= g.height) return 0u;
+    u32 cell[3] = {0, 0, 0};
+    for (u32 j = 0; j < 3; j++)
+      for (u32 k = 0; k < 4; k++) cell[j] |= (g.plane[k][l] >> j & 1) << k;
+    to[l] = make(CELL, (u8)cell[2], 0, 0, place((i32)cell[0], (i32)cell[1]), 0);
+    return 0u;
+  });
+  sync();
+  return make(TUPLE, 0, 0, 0, v.a, (u64)to);
+}
+INLINE V tok_painted(const Ctx &c, const V &grid, V obj, bool under) {
   if (grid.kind != GRID) return or_nothing(no_dims(grid));
-  return has_cells(obj) ? painted(c, grid, obj, ANYTHING) : tok_no_cells(obj, grid);
+  if (is_empty_container(obj)) return grid;
+  if (has_no_cells(obj)) return empty_tuple();
+  obj = rows_as_cells(c, obj);
+  if (!is_value(obj)) return obj;
+  return has_cells(obj) ? painted(c, grid, obj, under ? most_common(grid_of(grid)) : ANYTHING) : stopped(ODD);
 }
-ROW_OP(tok_underpaint)(const Ctx &c, V grid, V obj) {
-  if (grid.kind != GRID) return or_nothing(no_dims(grid));
-  return has_cells(obj) ? painted(c, grid, obj, most_common(grid_of(grid))) : tok_no_cells(obj, grid);
-}
+ROW_OP(tok_paint)(const Ctx &c, V grid, V obj) { return tok_painted(c, grid, obj, false); }
+ROW_OP(tok_underpaint)(const Ctx &c, V grid, V obj) { return tok_painted(c, grid, obj, true); }
 
 /// Does unpacking two numbers from a value always fail?
 INLINE bool is_no_vector(const V &v) {
@@ -293,7 +323,7 @@ ROW_OP(tok_o_g)(const Ctx &c, V grid, V type) {
   return tok_objects_of(c, grid, type.bits >> 2 & 1, type.bits >> 1 & 1, type.bits & 1);
 }
 /// Has a value no colours, because going through the cells of its rows fails or finds none?
-INLINE bool has_no_colors(const V &v) { return has_no_rows(v) || has_empty_rows(v); }
+INLINE bool has_no_colors(const V &v) { return has_no_rows_anywhere(v) || has_empty_rows(v); }
 ROW_OP(tok_partition)(const Ctx &c, V grid) {
   return has_no_colors(grid) ? empty_patch() : or_no_patch(op_partition(c, grid));
 }
@@ -311,8 +341,11 @@ ROW_OP(tok_occurrences)(const Ctx &c, V grid, V obj) {
   if (obj.kind == INDICES && size_of_patch(obj)) return empty_patch();
   return or_no_patch(op_occurrences(c, grid, obj));
 }
-ROW_OP(tok_hperiod)(const Ctx &c, V obj) { return or_zero(op_hperiod(c, obj)); }
-ROW_OP(tok_vperiod)(const Ctx &c, V obj) { return or_zero(op_vperiod(c, obj)); }
+INLINE V tok_period_of(const V &obj, bool upwards) {
+  return is_atom(obj) || obj.kind == PAIR || obj.kind == CELL ? integer(0) : or_zero(period_of(obj, upwards));
+}
+ROW_OP(tok_hperiod)(const Ctx &, V obj) { return tok_period_of(obj, false); }
+ROW_OP(tok_vperiod)(const Ctx &, V obj) { return tok_period_of(obj, true); }
 
 /// The objects of a colour. Python reads the third number of the first element.
 ROW_OP(tok_colorfilter)(const Ctx &c, V objs, V value) {
@@ -333,7 +366,7 @@ ROW_OP(tok_sizefilter)(const Ctx &c, V container, V n) { return or_no_patch(op_s
 /// finds none, `if_empty`.
 INLINE V tok_no_colors(const V &v, const V &fallback, const V &if_empty) {
   if (is_empty_container(v) || has_empty_rows(v)) return if_empty;
-  return has_no_rows(v) ? fallback : stopped(ODD);
+  return has_no_rows_anywhere(v) ? fallback : stopped(ODD);
 }
 INLINE V tok_color_by_frequency(const V &grid, bool most) {
   if (has_lines(grid)) return color_by_frequency(grid, most);
@@ -351,16 +384,20 @@ ROW_OP(tok_numcolors_t)(const Ctx &c, V grid) {
   return has_lines(grid) ? op_numcolors(c, grid) : tok_no_colors(grid, integer(0), integer(0));
 }
 
-/// A tuple of colours.
-INLINE V tuple_of_colors(const Ctx &c, const Sequence &colors) {
-  V *to = (V *)take(c, colors.length * sizeof(V));
+/// Colours as elements.
+INLINE V list_of_colors(const Ctx &c, const Sequence &colors) {
+  V *to = (V *)room_for(c, colors.length * sizeof(V));
   if (!to) return stopped(MEMORY);
   (void)rows([&](u32 l) {
     if (l < colors.length) to[l] = integer(color_at(colors, l));
     return 0u;
   });
   sync();
-  return tuple_value(c, to, colors.length);
+  return make(TUPLE, 0, 0, 0, colors.length, (u64)to);
+}
+INLINE V tuple_of_colors(const Ctx &c, const Sequence &colors) {
+  if (colors.length == 2) return pair((i32)color_at(colors, 0), (i32)color_at(colors, 1));
+  return list_of_colors(c, colors);
 }
 ROW_OP(tok_p_g)(const Ctx &c, V grid) {
   Colored x;
@@ -371,32 +408,121 @@ ROW_OP(tok_p_g)(const Ctx &c, V grid) {
 }
 
 /// The colour at a place in the order of frequency, the most frequent first, and among equally frequent ones
-/// the first in the grid. 16 if there is none.
-INLINE u32 color_at_rank(const Colored &x, u32 place_of_it) {
-  u32 present = colors_of(x);
+/// the first one met; or STOPPED if that is not known.
+INLINE V color_at_place(const Colored &x, u32 present, u32 wanted) {
   // Row l has the key of colour l. A larger count comes first, then a lower place.
   Rows keys = rows([](u32) { return 0xffffffffu; });
   for (u32 todo = present; todo; todo &= todo - 1) {
-    u32 color = lowest(todo);
-    Rows cells = with_color(x, color);
-    u32 row = lowest(rows_of(cells)), first = row << 5 | lowest(row_at(cells, row));
-    u32 key = (2048 - count(cells)) << 10 | first;
+    u32 color = lowest(todo), key = (2048 - count(with_color(x, color))) << 10;
+    if (x.row_by_row) {
+      Rows cells = with_color(x, color);
+      u32 row = lowest(rows_of(cells));
+      key |= row << 5 | lowest(row_at(cells, row));
+    }
     keys = rows([&](u32 l) { return l == color ? key : keys[l]; });
   }
   for (u32 todo = present; todo; todo &= todo - 1) {
     u32 own = row_at(keys, lowest(todo));
-    if (sum(rows([&](u32 l) { return (u32)(keys[l] < own); })) == place_of_it) return lowest(todo);
+    u32 before = sum(rows([&](u32 l) { return (u32)(keys[l] < own); }));
+    u32 equal = sum(rows([&](u32 l) { return (u32)(keys[l] == own); }));
+    if (before <= wanted && wanted < before + equal)
+      return equal == 1 ? integer(lowest(todo)) : stopped(ORDER);
   }
-  return 16;
+  return stopped(ODD);
+}
+INLINE V color_at_rank(const Colored &x, const V &rank, const V &missing) {
+  if (!is_int(rank)) return integer(0);
+  u32 present = colors_of(x);
+  i64 n = popcount(present), at = int_of(rank);
+  if (at < 0) at += n;
+  return at < 0 || at >= n ? missing : color_at_place(x, present, (u32)at);
 }
 ROW_OP(tok_get_color_rank_t)(const Ctx &, V grid, V rank) {
   Colored x;
-  if (!has_lines(grid) || !read_colored(grid, &x)) {
-    V missing = is_int(rank) ? empty_tuple() : integer(0);
-    return tok_no_colors(grid, integer(0), missing);
+  if (has_lines(grid) && read_colored(grid, &x)) return color_at_rank(x, rank, empty_tuple());
+  return tok_no_colors(grid, integer(0), is_int(rank) ? empty_tuple() : integer(0));
+}
+
+// ---- Colours of objects ---------------------------------------------------------------------------------
+
+/// Reads the colours of an object, or of a tuple of cells, which stand row by row then.
+INLINE bool read_cells(const Ctx &c, V v, Colored *x) {
+  if (v.kind == OBJECT) return read_colored(v, x);
+  v = rows_as_cells(c, v);
+  if (v.kind != TUPLE || v.len > SIDE * SIDE || !has_cells(v)) return false;
+  const V *cells = (const V *)v.bits;
+  x->row_by_row = true;
+  x->mask = rows([&](u32 l) { return l * SIDE < v.len ? low(v.len - l * SIDE) : 0u; });
+  for (u32 k = 0; k < 4; k++)
+    x->plane[k] = rows([&](u32 l) {
+      u32 own = 0;
+      for (u32 j = 0; j < SIDE && l * SIDE + j < v.len; j++) own |= (cells[l * SIDE + j].a >> k & 1u) << j;
+      return own;
+    });
+  return true;
+}
+/// What an op on colours gives for a value without cells: `fallback` if going through them fails.
+INLINE V tok_no_object(const V &v, const V &fallback, const V &if_empty) {
+  if (is_empty_container(v)) return if_empty;
+  return has_no_cells(v) ? fallback : stopped(ODD);
+}
+INLINE V tok_object_color(const Ctx &c, const V &obj, bool most) {
+  if (obj.kind == OBJECT && obj.c != PLANES) return integer(obj.c);
+  Colored x;
+  if (!read_cells(c, obj, &x)) return tok_no_object(obj, integer(0), stopped(ODD));
+  Frequency f = frequency_of(x, most);
+  u32 color = first_wanted(x, f.present, f.chosen);
+  return color < 16 ? integer(color) : stopped(ORDER);
+}
+ROW_OP(tok_mostcolor_f)(const Ctx &c, V obj) { return tok_object_color(c, obj, true); }
+ROW_OP(tok_leastcolor_f)(const Ctx &c, V obj) { return tok_object_color(c, obj, false); }
+ROW_OP(tok_colorcount_f)(const Ctx &c, V obj, V value) {
+  Colored x;
+  if (!read_cells(c, obj, &x)) return tok_no_object(obj, integer(0), integer(0));
+  return integer(is_int(value) && value.bits < 16 ? count(with_color(x, (u32)value.bits)) : 0);
+}
+ROW_OP(tok_numcolors_f)(const Ctx &c, V obj) {
+  if (obj.kind == OBJECT && obj.c != PLANES) return integer(1);
+  Colored x;
+  if (!read_cells(c, obj, &x)) return tok_no_object(obj, integer(0), integer(0));
+  return integer(popcount(colors_of(x)));
+}
+INLINE V tok_object_palette(const Ctx &c, const V &obj) {
+  Colored x;
+  if (obj.kind == OBJECT) return op_palette(c, obj);
+  if (!read_cells(c, obj, &x)) return tok_no_object(obj, empty_patch(), empty_patch());
+  Sequence order;
+  order_of_colors(x, colors_of(x), &order);
+  V colors = list_of_colors(c, order);
+  return is_value(colors) ? make(SET, 0, 0, IN_ORDER, colors.len, colors.bits) : colors;
+}
+ROW_OP(tok_palette_f)(const Ctx &c, V obj) { return tok_object_palette(c, obj); }
+ROW_OP(tok_p_f)(const Ctx &c, V obj) { return tok_object_palette(c, obj); }
+ROW_OP(tok_p_o)(const Ctx &c, V obj) {
+  Colored x;
+  if (!read_cells(c, obj, &x)) return tok_no_object(obj, empty_patch(), empty_tuple());
+  Sequence order;
+  return order_of_colors(x, colors_of(x), &order) ? tuple_of_colors(c, order) : stopped(ORDER);
+}
+ROW_OP(tok_get_color_rank_f)(const Ctx &c, V obj, V rank) {
+  Colored x;
+  if (read_cells(c, obj, &x)) return color_at_rank(x, rank, empty_patch());
+  return tok_no_object(obj, integer(0), is_int(rank) ? empty_patch() : integer(0));
+}
+
+/// The colour of the first cell. Without one it is a float.
+THREAD_OP(tok_color)(const Ctx &, V obj) {
+  if (obj.kind == OBJECT) return obj.c == PLANES ? stopped(ORDER) : integer(obj.c);
+  if (is_atom(obj) || (obj.kind == INDICES && size_of_patch(obj))) return integer(0);
+  if (obj.kind == GRID) {
+    if (obj.b < 3) return integer(0);
+    u32 color = 0;
+    for (u32 k = 0; k < 4; k++) color |= (((const u32 *)obj.bits)[32 * k] >> 2 & 1) << k;
+    return integer(color);
   }
-  if (!is_int(rank)) return integer(0);
-  i64 n = popcount(colors_of(x)), at = int_of(rank);
-  if (at < 0) at += n;
-  return at < 0 || at >= n ? empty_tuple() : integer(color_at_rank(x, (u32)at));
+  bool ordered = obj.kind == TUPLE || (obj.kind == SET && (obj.c == IN_ORDER || obj.len == 1));
+  if (!ordered || obj.len == 0) return stopped(ODD);
+  const V &first = *(const V *)obj.bits;
+  if (first.kind == CELL) return integer(first.a);
+  return first.kind == PAIR ? integer(0) : stopped(ODD);
 }
