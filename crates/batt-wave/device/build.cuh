@@ -1,7 +1,12 @@
 // Making tuples and sets: every value in its one form.
 
 /// Is a value a row of a grid, a tuple of 1 to 32 colours? Then `width` is its length.
-INLINE bool is_row(const V &v, u32 *width) {
+INLINE bool is_row(const Ctx &c, const V &v, u32 *width) {
+  if (v.kind == CELL && has_triples(c)) {
+    i32 i = row_of(v.len), j = column_of(v.len);
+    *width = 3;
+    return i >= 0 && i < 16 && j >= 0 && j < 16;
+  }
   if (v.kind == PAIR) {
     i32 i = row_of(v.len), j = column_of(v.len);
     *width = 2;
@@ -13,6 +18,12 @@ INLINE bool is_row(const V &v, u32 *width) {
     if (cells[k].kind != INT || cells[k].bits > 15) return false;
   *width = v.len;
   return true;
+}
+
+/// Column j of a row of a grid.
+INLINE u32 color_in_row(const V &row, u32 j) {
+  if (row.kind == TUPLE) return (u32)((const V *)row.bits)[j].bits;
+  return (u32)(j == 2 ? row.a : j ? column_of(row.len) : row_of(row.len));
 }
 
 /// The tuple of `n` values; the values stay where they are.
@@ -28,10 +39,10 @@ INLINE V tuple_value(const Ctx &c, const V *items, u32 n) {
     if (fits_16(i) && fits_16(j)) return make(CELL, (u8)items[2].bits, 0, 0, place((i32)i, (i32)j), 0);
   }
   u32 width;
-  if (n == 0 || n > SIDE || !is_row(items[0], &width)) return make(TUPLE, 0, 0, 0, n, (u64)items);
+  if (n == 0 || n > SIDE || !is_row(c, items[0], &width)) return make(TUPLE, 0, 0, 0, n, (u64)items);
   bool odd = rows_of(rows([&](u32 l) {
     u32 own;
-    return (u32)(l < n && (!is_row(items[l], &own) || own != width));
+    return (u32)(l < n && (!is_row(c, items[l], &own) || own != width));
   }));
   if (odd) return make(TUPLE, 0, 0, 0, n, (u64)items);
   Grid g;
@@ -43,8 +54,7 @@ INLINE V tuple_value(const Ctx &c, const V *items, u32 n) {
       const V &row = items[l];
       u32 bits = 0;
       for (u32 j = 0; j < width; j++) {
-        u32 color = row.kind == PAIR ? (u32)(j ? column_of(row.len) : row_of(row.len)) : (u32)((const V *)row.bits)[j].bits;
-        bits |= (color >> k & 1) << j;
+        bits |= (color_in_row(row, j) >> k & 1) << j;
       }
       return bits;
     });

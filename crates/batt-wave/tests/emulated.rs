@@ -175,7 +175,7 @@ const CONSTANTS: [(&str, &str); 21] = [
     ("pair", "NEG_UNITY"),
     ("grid", "I"),
     ("grid", "I"),
-    ("tuple", "S"),
+    ("tuple", "I"),
     ("any", "I"),
 ];
 

@@ -84,7 +84,10 @@ INLINE bool spread_elements(const Ctx &c, const V &v, V *to) {
       for (u32 k = 0; k < 4; k++) color |= (g.plane[k][l] >> j & 1) << k;
       own[j] = integer(color);
     }
-    to[l] = width == 2 ? pair((i32)own[0].bits, (i32)own[1].bits) : make(TUPLE, 0, 0, 0, width, (u64)own);
+    bool cell = width == 3 && has_triples(c);
+    to[l] = width == 2 ? pair((i32)own[0].bits, (i32)own[1].bits)
+            : cell     ? make(CELL, (u8)own[2].bits, 0, 0, place((i32)own[0].bits, (i32)own[1].bits), 0)
+                       : make(TUPLE, 0, 0, 0, width, (u64)own);
     return 0u;
   });
   return true;

@@ -713,7 +713,7 @@ template <class F, class G> INLINE V *list_of_twos(const Ctx &c, u32 n, F f, G g
       V x = f(k), y = g(k);
       to[k] = flat_pair(c, x, y);
       if (to[k].kind != NONE) continue;
-      if (are_two_rows(x, y)) {
+      if (are_two_rows(c, x, y)) {
         to[k] = two_rows(x, y, memory_of_two(rows_memory, k));
         continue;
       }
@@ -826,29 +826,32 @@ INLINE V extreme_element(const Ctx &c, const V &v, bool most) {
     if (any_set(item) || any_set(best)) return stopped(ODD);
     Answer answer = most ? less_alone<3>(c, best, item) : less_alone<3>(c, item, best);
     if (answer == UNSURE) return stopped(ODD);
-    // A number and something else meet in any order.
-    if (answer == INCOMPARABLE) return is_int(item) != is_int(best) ? fault(TYPE_) : stopped(ODD);
+    if (answer == INCOMPARABLE) return fault(TYPE_);
     if (answer == YES) best = item;
   }
   return best;
 }
-/// A tuple of sets within tuples, of which the order would matter.
-INLINE bool has_inner_sets(const V &v) {
-  if (v.kind != SET || v.c == IN_ORDER) return false;
-  for (u32 k = 0; k < v.len; k++) {
-    const V &item = ((const V *)v.bits)[k];
-    if (item.kind != TUPLE) continue;
-    for (u32 j = 0; j < item.len; j++)
-      if (!is_scalar(((const V *)item.bits)[j])) return true;
+/// The class of values that Python compares with each other without failing, or 0 if that is not known.
+INLINE u32 comparable_class(const V &v) {
+  if (is_int(v)) return 1;
+  if (v.kind != TUPLE) return v.kind == PAIR ? 2 : v.kind == CELL ? 3 : v.kind == GRID ? 4 : 0;
+  for (u32 k = 0; k < v.len; k++)
+    if (!is_int(((const V *)v.bits)[k])) return 0;
+  return 2;
+}
+/// The same for any container. The order of a set matters if only some of its elements can be compared.
+INLINE V extreme_of(const Ctx &c, const V &v, bool most) {
+  bool unordered = v.kind == SET && v.c != IN_ORDER && v.len > 1;
+  for (u32 k = 1; unordered && k < v.len; k++) {
+    u32 first = comparable_class(((const V *)v.bits)[0]), own = comparable_class(((const V *)v.bits)[k]);
+    // A number and something else meet in any order.
+    if (first != own && (first == 1 || own == 1)) return fault(TYPE_);
+    if (first != own || own == 0) return stopped(ODD);
   }
-  return false;
+  return extreme_element(c, v, most);
 }
-THREAD_OP(maximum)(const Ctx &c, V container) {
-  return has_inner_sets(container) ? stopped(ODD) : extreme_element(c, container, true);
-}
-THREAD_OP(minimum)(const Ctx &c, V container) {
-  return has_inner_sets(container) ? stopped(ODD) : extreme_element(c, container, false);
-}
+THREAD_OP(maximum)(const Ctx &c, V container) { return extreme_of(c, container, true); }
+THREAD_OP(minimum)(const Ctx &c, V container) { return extreme_of(c, container, false); }
 
 /// The element that is there most or least often.
 INLINE V most_frequent(const Ctx &c, const V &tuple, bool most) {
@@ -965,7 +968,8 @@ INLINE V extreme_property(const Ctx &c, const V &container, const V &function, b
   const V *items = (const V *)container.bits;
   if (container.len == 0) return stopped(ODD);
   i64 key;
-  if (any_of(container.len, [&](u32 k) { return !sort_key(c, items[k], function, &key); })) return stopped(ODD);
+  auto is_odd = [&](u32 k) { return !sort_key(c, items[k], function, &key); };
+  if (any_of(container.len, is_odd)) return stopped(ODD);
   // Properties are small.
   const i32 offset = 1 << 30;
   u32 best = most_of(container.len, [&](u32 k) {

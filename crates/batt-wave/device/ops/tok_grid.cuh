@@ -2,12 +2,10 @@
 //
 // No op fails there: the fault of an arc-dsl body becomes the default of the function.
 
-/// The value, or the default of a function instead of a fault.
-INLINE V or_default(const V &v, const V &fallback) { return v.kind == FAULT ? fallback : v; }
-/// The same for functions whose default is the empty tuple, and the empty set.
-INLINE V or_nothing(const V &v) { return or_default(v, empty_tuple()); }
-INLINE V or_no_patch(const V &v) { return or_default(v, empty_patch()); }
-INLINE V or_zero(const V &v) { return or_default(v, integer(0)); }
+/// The value, or the default of functions that give a tuple, a set or a number.
+INLINE V or_nothing(const V &v) { return safely(v, empty_tuple()); }
+INLINE V or_no_patch(const V &v) { return safely(v, empty_patch()); }
+INLINE V or_zero(const V &v) { return safely(v, integer(0)); }
 
 /// Is a value no tuple whose elements are tuples, and no set with elements either? Reading rows of it fails,
 /// or finds none.
@@ -359,6 +357,35 @@ ROW_OP(tok_colorfilter)(const Ctx &c, V objs, V value) {
   return or_no_patch(op_colorfilter(c, objs, value));
 }
 ROW_OP(tok_sizefilter)(const Ctx &c, V container, V n) { return or_no_patch(op_sizefilter(c, container, n)); }
+
+// ---- Patches of grids -----------------------------------------------------------------------------------
+
+/// Is a value a tuple of ints, bools too?
+INLINE bool is_tuple_of_ints(const V &v) {
+  if (v.kind == PAIR || v.kind == CELL) return true;
+  if (v.kind != TUPLE) return false;
+  const V *items = (const V *)v.bits;
+  for (u32 k = 0; k < v.len; k++)
+    if (!is_int(items[k])) return false;
+  return true;
+}
+/// Is a value a tuple of tuples of ints?
+INLINE bool is_tuple_of_rows(const V &v) {
+  return has_lines(v) || (v.kind == TUPLE && all_of(v, [](const V &item) { return is_tuple_of_ints(item); }));
+}
+ROW_OP(tok_is_no_grid)(const Ctx &, V value) { return boolean(!is_tuple_of_rows(value)); }
+ROW_OP(tok_asindices)(const Ctx &c, V grid) { return or_no_patch(op_asindices(c, grid)); }
+ROW_OP(tok_asobject)(const Ctx &c, V grid) {
+  return is_tuple_of_rows(grid) ? or_no_patch(op_asobject(c, grid)) : empty_patch();
+}
+ROW_OP(tok_toobject)(const Ctx &c, V patch, V grid) {
+  if (grid.kind != GRID) return or_no_patch(no_dims(grid));
+  Grid g = grid_of(grid);
+  Rows where;
+  V failed = tok_locations_in(c, patch, g, &where);
+  if (failed.kind != NONE) return or_no_patch(failed);
+  return object(c, where, 0, 0, common_color(g, where), g.plane);
+}
 
 // ---- Colours of grids -----------------------------------------------------------------------------------
 
