@@ -399,12 +399,12 @@ INLINE V tok_no_colors(const V &v, const V &fallback, const V &if_empty) {
   if (is_empty_container(v) || has_empty_rows(v)) return if_empty;
   return has_no_rows_anywhere(v) ? fallback : stopped(ODD);
 }
-INLINE V tok_color_by_frequency(const V &grid, bool most) {
-  if (has_lines(grid)) return color_by_frequency(grid, most);
-  return tok_no_colors(grid, integer(0), stopped(ODD));
+ROW_OP(tok_mostcolor_t)(const Ctx &c, V grid) {
+  return has_lines(grid) ? op_mostcolor(c, grid) : tok_no_colors(grid, integer(0), stopped(ODD));
 }
-ROW_OP(tok_mostcolor_t)(const Ctx &, V grid) { return tok_color_by_frequency(grid, true); }
-ROW_OP(tok_leastcolor_t)(const Ctx &, V grid) { return tok_color_by_frequency(grid, false); }
+ROW_OP(tok_leastcolor_t)(const Ctx &c, V grid) {
+  return has_lines(grid) ? op_leastcolor(c, grid) : tok_no_colors(grid, integer(0), stopped(ODD));
+}
 ROW_OP(tok_colorcount_t)(const Ctx &c, V grid, V value) {
   return has_lines(grid) ? op_colorcount(c, grid, value) : tok_no_colors(grid, integer(0), integer(0));
 }
@@ -498,12 +498,15 @@ INLINE V tok_no_object(const V &v, const V &fallback, const V &if_empty) {
   return has_no_cells(v) ? fallback : stopped(ODD);
 }
 INLINE V tok_object_color(const Ctx &c, const V &obj, bool most) {
-  if (obj.kind == OBJECT && obj.c != PLANES) return integer(obj.c);
+  if (obj.kind == OBJECT) return most ? op_mostcolor(c, obj) : op_leastcolor(c, obj);
   Colored x;
   if (!read_cells(c, obj, &x)) return tok_no_object(obj, integer(0), stopped(ODD));
   Frequency f = frequency_of(x, most);
-  u32 color = first_wanted(x, f.present, f.chosen);
-  return color < 16 ? integer(color) : stopped(ORDER);
+  Sequence order;
+  order_of_colors(x, f.present, &order);
+  u32 k = 0;
+  while (!(f.chosen >> color_at(order, k) & 1)) k++;
+  return integer(color_at(order, k));
 }
 ROW_OP(tok_mostcolor_f)(const Ctx &c, V obj) { return tok_object_color(c, obj, true); }
 ROW_OP(tok_leastcolor_f)(const Ctx &c, V obj) { return tok_object_color(c, obj, false); }
@@ -531,9 +534,15 @@ ROW_OP(tok_palette_f)(const Ctx &c, V obj) { return tok_object_palette(c, obj); 
 ROW_OP(tok_p_f)(const Ctx &c, V obj) { return tok_object_palette(c, obj); }
 ROW_OP(tok_p_o)(const Ctx &c, V obj) {
   Colored x;
-  if (!read_cells(c, obj, &x)) return tok_no_object(obj, empty_patch(), empty_tuple());
   Sequence order;
-  return order_of_colors(x, colors_of(x), &order) ? tuple_of_colors(c, order) : stopped(ORDER);
+  if (obj.kind != OBJECT) {
+    if (!read_cells(c, obj, &x)) return tok_no_object(obj, empty_patch(), empty_tuple());
+    order_of_colors(x, colors_of(x), &order);
+    return tuple_of_colors(c, order);
+  }
+  V colors = op_palette(c, obj);
+  if (!is_value(colors)) return colors;
+  return colors.c == IN_ORDER ? tuple_value(c, (const V *)colors.bits, colors.len) : stopped(ORDER);
 }
 ROW_OP(tok_get_color_rank_f)(const Ctx &c, V obj, V rank) {
   Colored x;
@@ -542,8 +551,8 @@ ROW_OP(tok_get_color_rank_f)(const Ctx &c, V obj, V rank) {
 }
 
 /// The colour of the first cell. Without one it is a float.
-THREAD_OP(tok_color)(const Ctx &, V obj) {
-  if (obj.kind == OBJECT) return obj.c == PLANES ? stopped(ORDER) : integer(obj.c);
+ROW_OP(tok_color)(const Ctx &c, V obj) {
+  if (obj.kind == OBJECT) return op_color(c, obj);
   if (is_atom(obj) || (obj.kind == INDICES && size_of_patch(obj))) return integer(0);
   if (obj.kind == GRID) {
     if (obj.b < 3) return integer(0);
