@@ -34,11 +34,27 @@ INLINE u32 verdict_of(const V &v, const V &expected) {
   return count(wrong);
 }
 
-/// May a tuple that is no GRID equal one, or be a grid of other values? Its first element is a row then.
-INLINE bool may_have_rows(const V &v) {
+/// The length of a tuple of numbers that are not negative; 0 for others.
+INLINE u32 length_of_numbers(const Ctx &c, const V &v) {
+  bool flat = v.kind == PAIR || (v.kind == CELL && has_triples(c));
+  if (flat) return row_of(v.len) < 0 || column_of(v.len) < 0 ? 0 : v.kind == PAIR ? 2 : 3;
+  if (v.kind != TUPLE) return 0;
+  const V *items = (const V *)v.bits;
+  for (u32 k = 0; k < v.len; k++)
+    if (!is_int(items[k]) || int_of(items[k]) < 0) return 0;
+  return v.len;
+}
+/// May a tuple that is no GRID equal one, because it holds bools, or be one of other sizes or colours?
+INLINE bool may_be_grid(const Ctx &c, const V &v) {
   if (v.kind != TUPLE || v.len == 0) return false;
-  u8 first = ((const V *)v.bits)->kind;
-  return first == PAIR || first == CELL || first == TUPLE;
+  const V *items = (const V *)v.bits;
+  u32 width = length_of_numbers(c, items[0]);
+  if (width == 0) return false;
+  return !rows_of(rows([&](u32 l) {
+    for (u32 k = l; k < v.len; k += 32)
+      if (length_of_numbers(c, items[k]) != width) return 1u;
+    return 0u;
+  }));
 }
 
 /// The values of a step.
@@ -92,7 +108,7 @@ INLINE Record judge(const Ctx &c, const Node &node, const V &result, const V &ex
     Record r = {2, ODD, 0, 0, 0};
     return r;
   }
-  if (expected.kind == GRID && may_have_rows(result)) {
+  if (expected.kind == GRID && may_be_grid(c, result)) {
     Record r = {2, ODD, 0, 0, 0};
     return r;
   }
