@@ -20,6 +20,24 @@ INLINE bool has_no_rows_anywhere(const V &v) {
   return (v.kind == TUPLE || v.kind == SET) && !all_of(v, [](const V &item) { return !is_atom(item); });
 }
 
+/// The rows of a grid of three columns as a tuple of cells; other values as they are.
+INLINE V rows_as_cells(const Ctx &c, const V &v) {
+  if (v.kind != GRID || v.b != 3) return v;
+  V *to = (V *)take(c, v.a * sizeof(V));
+  if (!to) return stopped(MEMORY);
+  Grid g = grid_of(v);
+  (void)rows([&](u32 l) {
+    if (l >= g.height) return 0u;
+    u32 cell[3] = {0, 0, 0};
+    for (u32 j = 0; j < 3; j++)
+      for (u32 k = 0; k < 4; k++) cell[j] |= (g.plane[k][l] >> j & 1) << k;
+    to[l] = make(CELL, (u8)cell[2], 0, 0, place((i32)cell[0], (i32)cell[1]), 0);
+    return 0u;
+  });
+  sync();
+  return make(TUPLE, 0, 0, 0, v.a, (u64)to);
+}
+
 // ---- Mirrors and rotations ------------------------------------------------------------------------------
 
 /// A set has elements, but neither a last one nor slices.
@@ -133,7 +151,15 @@ ROW_OP(tok_crop)(const Ctx &c, V grid, V start, V dims) {
 ROW_OP(tok_subgrid)(const Ctx &c, V patch, V grid) {
   if (is_atom(patch) || patch.kind == PAIR || patch.kind == CELL || is_empty_container(patch))
     return empty_tuple();
+  if (patch.kind == GRID && patch.b == 1) return empty_tuple();
+  if (patch.kind == GRID && patch.b > 3) {
+    // The rows are no locations, so height and width come to 1.
+    Grid g = grid_of(patch);
+    return tok_cropped(c, grid, (i32)lowest_color(g, 0), (i32)lowest_color(g, 1), 1, 1);
+  }
   Extent e;
+  patch = rows_as_cells(c, patch);
+  if (!is_value(patch)) return patch;
   if (!extent_of(patch, &e)) return stopped(ODD);
   return tok_cropped(c, grid, e.top, e.left, height_in(e), width_in(e));
 }
@@ -191,8 +217,9 @@ ROW_OP(tok_switch)(const Ctx &c, V grid, V a, V b) {
   return has_no_rows_anywhere(grid) ? empty_tuple() : or_nothing(op_switch(c, grid, a, b));
 }
 ROW_OP(tok_canvas)(const Ctx &c, V value, V dims) {
-  if (dims.kind == CELL) dims = pair(row_of(dims.len), column_of(dims.len));
-  return or_nothing(op_canvas(c, value, dims));
+  i32 height, width;
+  V failed = first_numbers(dims, &height, &width);
+  return failed.kind == NONE ? or_nothing(op_canvas(c, value, pair(height, width))) : failed;
 }
 
 // ---- Drawing --------------------------------------------------------------------------------------------
@@ -258,23 +285,6 @@ INLINE bool has_no_cells(const V &v) {
   if (v.kind == GRID) return v.b != 3;
   if (v.kind != TUPLE && v.kind != SET) return false;
   return !all_of(v, [](const V &item) { return item.kind != PAIR && !is_atom(item); });
-}
-/// The rows of a grid of three columns as a tuple of cells; other values as they are.
-INLINE V rows_as_cells(const Ctx &c, const V &v) {
-  if (v.kind != GRID || v.b != 3) return v;
-  V *to = (V *)take(c, v.a * sizeof(V));
-  if (!to) return stopped(MEMORY);
-  Grid g = grid_of(v);
-  (void)rows([&](u32 l) {
-    if (l >= g.height) return 0u;
-    u32 cell[3] = {0, 0, 0};
-    for (u32 j = 0; j < 3; j++)
-      for (u32 k = 0; k < 4; k++) cell[j] |= (g.plane[k][l] >> j & 1) << k;
-    to[l] = make(CELL, (u8)cell[2], 0, 0, place((i32)cell[0], (i32)cell[1]), 0);
-    return 0u;
-  });
-  sync();
-  return make(TUPLE, 0, 0, 0, v.a, (u64)to);
 }
 INLINE V tok_painted(const Ctx &c, const V &grid, V obj, bool under) {
   if (grid.kind != GRID) return or_nothing(no_dims(grid));
