@@ -9,7 +9,7 @@ INLINE u32 position_of(const V &rank, u32 n) {
   return at >= 0 && at < (i64)n ? (u32)at : n;
 }
 /// Element k of a container in iteration order; there are more than k.
-INLINE V nth_element(const Ctx &c, V v, u32 k) {
+CALLED V nth_element(const Ctx &c, V v, u32 k) {
   if (is_patch(v)) return size_of_patch(v) == 1 ? only_element(v) : stopped(ORDER);
   if (v.kind == SET) {
     v = in_order(c, v);
@@ -77,33 +77,47 @@ THREAD_OP(tok_size_f)(const Ctx &c, V container) { return op_tok_size(c, contain
 
 // ---- Bodies of arc-dsl ----------------------------------------------------------------------------------
 
-#define SAFE_1(name, same, fallback) \
-  ROW_OP(tok_##name)(const Ctx &c, V x) { return safely(op_##same(c, x), fallback); }
-#define SAFE_2(name, same, fallback) \
-  ROW_OP(tok_##name)(const Ctx &c, V x, V y) { return safely(op_##same(c, x, y), fallback); }
-SAFE_1(totuple, totuple, empty_tuple())
-SAFE_1(dedupe, dedupe, empty_tuple())
-SAFE_1(merge, merge, empty_tuple())
-SAFE_1(merge_f, merge, empty_tuple())
-SAFE_1(merge_t, merge, empty_tuple())
-SAFE_1(mostcommon, mostcommon, empty_tuple())
-SAFE_1(mostcommon_t, mostcommon, empty_tuple())
-SAFE_1(leastcommon, leastcommon, empty_tuple())
-SAFE_1(leastcommon_t, leastcommon, empty_tuple())
-SAFE_2(insert, insert, empty_patch())
-SAFE_2(remove, remove, empty_tuple())
-SAFE_2(remove_f, remove, empty_patch())
-SAFE_2(other, other, none())
-SAFE_2(other_f, other, empty_patch())
-SAFE_2(combine, combine, empty_tuple())
-SAFE_2(intersection, intersection, empty_patch())
-SAFE_2(difference, difference, empty_patch())
-SAFE_2(difference_tuple, difference, empty_tuple())
-SAFE_2(difference_t, difference, empty_tuple())
-SAFE_2(repeat, repeat, empty_tuple())
-SAFE_2(product, product, empty_patch())
-SAFE_2(pair, pair, empty_tuple())
-SAFE_2(order, order, empty_tuple())
+// Several names share a body. It is called, so that it is there once.
+#define SHARED_1(name) \
+  CALLED V shared_##name(const Ctx &c, V x) { return op_##name(c, x); }
+#define SHARED_2(name) \
+  CALLED V shared_##name(const Ctx &c, V x, V y) { return op_##name(c, x, y); }
+SHARED_1(merge)
+SHARED_2(combine)
+SHARED_2(difference)
+SHARED_2(other)
+SHARED_2(remove)
+CALLED V shared_frequency(const Ctx &c, V tuple, bool most) { return most_frequent(c, tuple, most); }
+#undef SHARED_1
+#undef SHARED_2
+
+#define SAFE_1(name, fallback, ...) \
+  ROW_OP(tok_##name)(const Ctx &c, V x) { return safely(__VA_ARGS__, fallback); }
+#define SAFE_2(name, fallback, ...) \
+  ROW_OP(tok_##name)(const Ctx &c, V x, V y) { return safely(__VA_ARGS__, fallback); }
+SAFE_1(totuple, empty_tuple(), op_totuple(c, x))
+SAFE_1(dedupe, empty_tuple(), op_dedupe(c, x))
+SAFE_1(merge, empty_tuple(), shared_merge(c, x))
+SAFE_1(merge_f, empty_tuple(), shared_merge(c, x))
+SAFE_1(merge_t, empty_tuple(), shared_merge(c, x))
+SAFE_1(mostcommon, empty_tuple(), shared_frequency(c, x, true))
+SAFE_1(mostcommon_t, empty_tuple(), shared_frequency(c, x, true))
+SAFE_1(leastcommon, empty_tuple(), shared_frequency(c, x, false))
+SAFE_1(leastcommon_t, empty_tuple(), shared_frequency(c, x, false))
+SAFE_2(insert, empty_patch(), op_insert(c, x, y))
+SAFE_2(remove, empty_tuple(), shared_remove(c, x, y))
+SAFE_2(remove_f, empty_patch(), shared_remove(c, x, y))
+SAFE_2(other, none(), shared_other(c, x, y))
+SAFE_2(other_f, empty_patch(), shared_other(c, x, y))
+SAFE_2(combine, empty_tuple(), shared_combine(c, x, y))
+SAFE_2(intersection, empty_patch(), op_intersection(c, x, y))
+SAFE_2(difference, empty_patch(), shared_difference(c, x, y))
+SAFE_2(difference_tuple, empty_tuple(), shared_difference(c, x, y))
+SAFE_2(difference_t, empty_tuple(), shared_difference(c, x, y))
+SAFE_2(repeat, empty_tuple(), op_repeat(c, x, y))
+SAFE_2(product, empty_patch(), op_product(c, x, y))
+SAFE_2(pair, empty_tuple(), op_pair(c, x, y))
+SAFE_2(order, empty_tuple(), op_order(c, x, y))
 #undef SAFE_1
 #undef SAFE_2
 ROW_OP(tok_interval)(const Ctx &c, V start, V stop, V step) {
@@ -140,7 +154,7 @@ template <class F> INLINE V unsure_about(const Items &items, F find) {
   return any_of(items.count, [&](u32 k) { return find(k) == UNSURE; }) ? stopped(ODD) : none();
 }
 ROW_OP(tok_remove_t)(const Ctx &c, V value, V container) {
-  if (any_tuple(container)) return safely(op_remove(c, value, container), empty_tuple());
+  if (any_tuple(container)) return op_tok_remove(c, value, container);
   Items items;
   V failed = read_items(c, container, items);
   if (failed.kind != NONE) return safely(failed, empty_tuple());
@@ -165,16 +179,26 @@ ROW_OP(tok_other_t)(const Ctx &c, V container, V value) {
   return found > 1 && !items.ordered ? stopped(ORDER) : items.at[first];
 }
 
+/// The members with a number of elements.
+ROW_OP(tok_sizefilter_t)(const Ctx &c, V container, V n) {
+  Items items;
+  V failed = read_items(c, container, items);
+  if (failed.kind != NONE) return safely(failed, empty_tuple());
+  if (any_of(items.count, [&](u32 k) { return length_alone(c, items.at[k]) < 0; })) return empty_tuple();
+  i64 size = is_int(n) ? int_of(n) : -1;
+  return tuple_of_kept(c, items, [&](u32 k) { return length_alone(c, items.at[k]) == size; });
+}
+
 /// The elements of two containers of one kind.
 ROW_OP(tok_combine_t)(const Ctx &c, V a, V b) {
   if (is_int(a) && is_int(b)) return calculated(SUM, int_of(a), int_of(b));
-  return any_tuple(a) && any_tuple(b) ? safely(op_combine(c, a, b), empty_tuple()) : empty_tuple();
+  return any_tuple(a) && any_tuple(b) ? op_tok_combine(c, a, b) : empty_tuple();
 }
 ROW_OP(tok_combine_f)(const Ctx &c, V a, V b) {
   if (a.kind == BOOL && b.kind == BOOL) return boolean(a.bits | b.bits);
   if (is_int(a) && is_int(b)) return integer((i64)(a.bits | b.bits));
   if (!any_set(a) || !any_set(b)) return empty_patch();
-  V all = op_combine(c, a, b);
+  V all = shared_combine(c, a, b);
   // The elements are added to a copy of the first set, which `combine` does not make.
   if (all.kind == SET && all.len > 1) all.c = UNKNOWN;
   return all;
@@ -273,7 +297,7 @@ INLINE V rebuilt(const Ctx &c, const V *items, u32 n) {
   return set;
 }
 /// The element of a tuple at a rank by how often it is there, the rarest first.
-INLINE V common_at_rank(const Ctx &c, const V &tuple, const V &rank, const V &missing) {
+CALLED V common_at_rank(const Ctx &c, const V &tuple, const V &rank, const V &missing) {
   Items items;
   V failed = read_items(c, tuple, items);
   if (failed.kind != NONE) return failed;
@@ -306,7 +330,7 @@ INLINE V common_at_rank(const Ctx &c, const V &tuple, const V &rank, const V &mi
   }))];
 }
 /// Element k of the set that Python builds of the elements of a set.
-INLINE V rebuilt_element(const Ctx &c, V set, u32 k) {
+CALLED V rebuilt_element(const Ctx &c, V set, u32 k) {
   if (is_patch(set)) return size_of_patch(set) == 1 ? only_element(set) : stopped(ORDER);
   set = in_order(c, set);
   sync();
@@ -319,7 +343,9 @@ INLINE V common_in_tuple(const Ctx &c, const V &container, const V &rank) {
   return safely(common_at_rank(c, container, rank, empty_tuple()), empty_tuple());
 }
 ROW_OP(tok_get_common_rank)(const Ctx &c, V container, V rank) { return common_in_tuple(c, container, rank); }
-ROW_OP(tok_get_common_rank_t)(const Ctx &c, V container, V rank) { return common_in_tuple(c, container, rank); }
+ROW_OP(tok_get_common_rank_t)(const Ctx &c, V container, V rank) {
+  return common_in_tuple(c, container, rank);
+}
 ROW_OP(tok_get_common_rank_f)(const Ctx &c, V container, V rank) {
   i32 n = length_alone(c, container);
   if (n < 0 || !is_int(rank)) return empty_tuple();

@@ -66,12 +66,8 @@ INLINE First first_class(const Ctx &c, const V &v) {
   return first;
 }
 
-/// Reads the extent of locations. NONE, or a fault if Python finds no location, or STOPPED.
-INLINE V read_extent(const Ctx &c, const V &v, Reading reading, Extent *e) {
-  if (is_patch(v)) {
-    bool right = reading == ANY_PATCH || v.kind == (reading == CELLS ? OBJECT : INDICES);
-    return right && extent_of(v, e) ? none() : fault(VALUE_);
-  }
+/// The same as `read_extent` for a value that is no patch.
+CALLED V read_extent_of_points(const Ctx &c, const V &v, Reading reading, Extent *e) {
   if (length_alone(c, v) <= 0) return fault(VALUE_);
   Points p;
   if ((reading != CELLS && location_points(v, &p)) || (reading != LOCATIONS && cell_points(v, &p))) {
@@ -79,8 +75,21 @@ INLINE V read_extent(const Ctx &c, const V &v, Reading reading, Extent *e) {
     return none();
   }
   // Whatever comes first, an element of another length fails.
-  bool odd = (reading != CELLS && all_have_length(c, v, 2)) || (reading != LOCATIONS && all_have_length(c, v, 3));
-  return odd ? stopped(ODD) : fault(VALUE_);
+  bool pairs = reading != CELLS && all_have_length(c, v, 2);
+  bool triples = reading != LOCATIONS && all_have_length(c, v, 3);
+  return pairs || triples ? stopped(ODD) : fault(VALUE_);
+}
+INLINE Extent extent_of_patch(const V &v) {
+  i32 top = row_of(v.len), left = column_of(v.len);
+  Extent e = {top, left, top + v.a - 1, left + v.b - 1};
+  return e;
+}
+/// Reads the extent of locations. NONE, or a fault if Python finds no location, or STOPPED.
+INLINE V read_extent(const Ctx &c, const V &v, Reading reading, Extent *e) {
+  if (!is_patch(v)) return read_extent_of_points(c, v, reading, e);
+  *e = extent_of_patch(v);
+  bool right = reading == ANY_PATCH || v.kind == (reading == CELLS ? OBJECT : INDICES);
+  return right && size_of_patch(v) ? none() : fault(VALUE_);
 }
 /// Calls `f(extent)`. A value without one gives the default.
 template <class F> INLINE V if_readable(const Ctx &c, const V &v, Reading reading, const V &fallback, F f) {
@@ -137,7 +146,7 @@ THREAD_OP(tok_recolor_o)(const Ctx &c, V value, V obj) {
 }
 
 /// A patch or points, moved.
-INLINE V moved_by(const Ctx &c, const V &patch, i32 down, i32 right) {
+CALLED V moved_by(const Ctx &c, const V &patch, i32 down, i32 right) {
   return patch.kind == GRID && patch.b == 3 ? stopped(ODD) : shifted(c, patch, down, right);
 }
 THREAD_OP(tok_shift)(const Ctx &c, V patch, V directions) {
@@ -151,7 +160,7 @@ THREAD_OP(tok_shift)(const Ctx &c, V patch, V directions) {
 }
 
 /// The patch whose extent begins at the origin. One of the other kind stays where it is.
-INLINE V moved_to_origin(const Ctx &c, const V &patch, Reading reading) {
+CALLED V moved_to_origin(const Ctx &c, const V &patch, Reading reading) {
   i32 n = length_alone(c, patch);
   if (n <= 0) return n < 0 ? empty_patch() : patch;
   Extent e;
@@ -205,17 +214,14 @@ THREAD_OP(tok_col_row)(const Ctx &c, V patch, V type) {
   }
 }
 
-/// A corner of a patch: the extremes of all columns that its elements have.
-INLINE V corner_of(const Ctx &c, const V &v, Reading reading, bool bottom, bool right) {
-  Extent e;
-  V odd = read_extent(c, v, reading, &e);
-  if (odd.kind == NONE) return pair(bottom ? e.bottom : e.top, right ? e.right : e.left);
+/// The same as `corner_of` for a value with this failure in place of an extent.
+CALLED V corner_of_others(const Ctx &c, const V &v, const V &odd, Reading reading, bool bottom, bool right) {
   if (odd.kind == STOPPED) return odd;
   if (reading == CELLS || length_alone(c, v) <= 0) return empty_tuple();
   // Only two corners take the same extreme of a third column.
   if (is_patch(v)) {
     if (bottom != right) return empty_tuple();
-    extent_of(v, &e);
+    Extent e = extent_of_patch(v);
     return v.c == PLANES ? stopped(ODD)
                          : make(CELL, v.c, 0, 0, bottom ? place(e.bottom, e.right) : place(e.top, e.left), 0);
   }
@@ -225,10 +231,17 @@ INLINE V corner_of(const Ctx &c, const V &v, Reading reading, bool bottom, bool 
   i32 n = shortest_inside(c, v);
   return n <= 0 || (n > 2 && bottom != right) ? empty_tuple() : stopped(ODD);
 }
-#define CORNER(name, bottom, right)                                                                             \
-  THREAD_OP(tok_##name)(const Ctx &c, V patch) { return corner_of(c, patch, ANY_PATCH, bottom, right); }        \
-  THREAD_OP(tok_##name##_i)(const Ctx &c, V indices) { return corner_of(c, indices, LOCATIONS, bottom, right); } \
-  THREAD_OP(tok_##name##_o)(const Ctx &c, V obj) { return corner_of(c, obj, CELLS, bottom, right); }
+/// A corner of a patch: the extremes of all columns that its elements have.
+INLINE V corner_of(const Ctx &c, const V &v, Reading reading, bool bottom, bool right) {
+  Extent e;
+  V odd = read_extent(c, v, reading, &e);
+  if (odd.kind == NONE) return pair(bottom ? e.bottom : e.top, right ? e.right : e.left);
+  return corner_of_others(c, v, odd, reading, bottom, right);
+}
+#define CORNER(name, bottom, right)                                                                     \
+  THREAD_OP(tok_##name)(const Ctx &c, V v) { return corner_of(c, v, ANY_PATCH, bottom, right); }        \
+  THREAD_OP(tok_##name##_i)(const Ctx &c, V v) { return corner_of(c, v, LOCATIONS, bottom, right); }    \
+  THREAD_OP(tok_##name##_o)(const Ctx &c, V v) { return corner_of(c, v, CELLS, bottom, right); }
 CORNER(ulcorner, false, false)
 CORNER(urcorner, false, true)
 CORNER(llcorner, true, false)
@@ -283,7 +296,9 @@ INLINE Sides sides_of_grid(const Ctx &c, const V &v) {
   Sides s = {max_of(length_alone(c, v), 0), max_of(row_length(c, v), 0)};
   return s;
 }
-INLINE V shape_of(const Sides &s) { return fits_16(s.height) && fits_16(s.width) ? pair(s.height, s.width) : stopped(SIZE); }
+INLINE V shape_of(const Sides &s) {
+  return fits_16(s.height) && fits_16(s.width) ? pair(s.height, s.width) : stopped(SIZE);
+}
 
 THREAD_OP(tok_height_t)(const Ctx &c, V piece) { return integer(sides_of_grid(c, piece).height); }
 THREAD_OP(tok_width_t)(const Ctx &c, V piece) { return integer(sides_of_grid(c, piece).width); }
@@ -398,7 +413,8 @@ ROW_OP(tok_manhattan)(const Ctx &c, V a, V b) {
                   [](const Patch &x, const Patch &y) { return integer(distance_of(x, y)); });
 }
 ROW_OP(tok_adjacent)(const Ctx &c, V a, V b) {
-  return with_two(c, a, b, boolean(false), [&](const Patch &, const Patch &) { return op_adjacent(c, a, b); });
+  return with_two(c, a, b, boolean(false),
+                  [&](const Patch &, const Patch &) { return op_adjacent(c, a, b); });
 }
 ROW_OP(tok_gravitate)(const Ctx &c, V source, V destination) {
   if (is_false(destination)) return source;
@@ -408,15 +424,15 @@ ROW_OP(tok_gravitate)(const Ctx &c, V source, V destination) {
 
 // ---- Mirrors and scaling --------------------------------------------------------------------------------
 
-INLINE V mirrored_patch(const Ctx &c, const V &v, Reading reading, Turn turn) {
+CALLED V mirrored_patch(const Ctx &c, const V &v, Reading reading, Turn turn) {
   return if_readable(c, v, reading, empty_patch(), [&](const Extent &) {
     return is_patch(v) ? mirrored(c, v, turn, VALUE_) : stopped(ODD);
   });
 }
-#define MIRROR(name, own, other, ...)                                                                          \
-  ROW_OP(tok_##name##_f)(const Ctx &c, V patch) { return mirrored_patch(c, patch, ANY_PATCH, __VA_ARGS__); }   \
-  ROW_OP(tok_##name##_i)(const Ctx &c, V indices) { return mirrored_patch(c, indices, own, __VA_ARGS__); }     \
-  ROW_OP(tok_##name##_o)(const Ctx &c, V obj) { return mirrored_patch(c, obj, other, __VA_ARGS__); }
+#define MIRROR(name, of_i, of_o, ...)                                                                   \
+  ROW_OP(tok_##name##_f)(const Ctx &c, V v) { return mirrored_patch(c, v, ANY_PATCH, __VA_ARGS__); }    \
+  ROW_OP(tok_##name##_i)(const Ctx &c, V v) { return mirrored_patch(c, v, of_i, __VA_ARGS__); }         \
+  ROW_OP(tok_##name##_o)(const Ctx &c, V v) { return mirrored_patch(c, v, of_o, __VA_ARGS__); }
 MIRROR(hmirror, LOCATIONS, CELLS, {true, false, false})
 MIRROR(vmirror, LOCATIONS, CELLS, {false, true, false})
 MIRROR(dmirror, LOCATIONS, CELLS, {false, false, true})
@@ -451,7 +467,7 @@ INLINE V read_numbers(const Ctx &c, const V &v, i32 *i, i32 *j) {
   return is_int(items[0]) && is_int(items[1]) ? stopped(ODD) : fault(TYPE_);
 }
 
-INLINE V safe_around(const Ctx &c, const V &loc, u32 row, u32 middle, u32 size) {
+CALLED V safe_around(const Ctx &c, const V &loc, u32 row, u32 middle, u32 size) {
   i32 i, j;
   V odd = read_numbers(c, loc, &i, &j);
   if (odd.kind != NONE) return safely(odd, empty_patch());
@@ -526,12 +542,11 @@ INLINE V grown_frame(const Ctx &c, const Extent &e, i32 by) {
 ROW_OP(tok_box)(const Ctx &c, V patch) {
   return between_corners(c, patch, [&](const Extent &e) { return frame_board(c, e); });
 }
-INLINE V safe_frame(const Ctx &c, const V &patch, i32 by) {
+CALLED V safe_frame(const Ctx &c, const V &patch, i32 by) {
   if (is_false(patch)) return empty_patch();
   Extent e;
   V odd = read_extent(c, patch, ANY_PATCH, &e);
   if (odd.kind == STOPPED) return odd;
-  // Ends that cannot be read count as 0.
   Extent origin = {0, 0, 0, 0};
   return grown_frame(c, odd.kind == NONE ? e : origin, by);
 }
@@ -542,7 +557,8 @@ ROW_OP(tok_outbox)(const Ctx &c, V patch) { return safe_frame(c, patch, 1); }
 
 /// The tuple of three values.
 INLINE V tuple_of_three(const Ctx &c, const V &x, const V &y, const V &z) {
-  if (x.kind == INT && y.kind == INT && z.kind == INT && z.bits < 16 && fits_16(int_of(x)) && fits_16(int_of(y)))
+  bool numbers = x.kind == INT && y.kind == INT && z.kind == INT;
+  if (numbers && z.bits < 16 && fits_16(int_of(x)) && fits_16(int_of(y)))
     return make(CELL, (u8)z.bits, 0, 0, place((i32)int_of(x), (i32)int_of(y)), 0);
   u32 width;
   // Three rows are a grid.
