@@ -131,7 +131,10 @@ struct Random(u64);
 
 impl Random {
     fn below(&mut self, n: usize) -> usize {
-        self.0 = self.0.wrapping_mul(0x5851_f42d_4c95_7f2d).wrapping_add(0x1405_7b7e_f767_814f);
+        self.0 = self
+            .0
+            .wrapping_mul(0x5851_f42d_4c95_7f2d)
+            .wrapping_add(0x1405_7b7e_f767_814f);
         ((self.0 >> 33) as usize) % n.max(1)
     }
 
@@ -219,16 +222,27 @@ fn random_program(random: &mut Random, ops: &[OpId], number: usize) -> String {
 /// how many there are and which.
 #[test]
 fn random_programs_of_tokpidjin_end_as_on_the_cpu() {
-    let number_in = |name: &str| std::env::var(name).ok().and_then(|text| text.parse::<usize>().ok());
+    let number_in = |name: &str| {
+        std::env::var(name)
+            .ok()
+            .and_then(|text| text.parse::<usize>().ok())
+    };
     let mut random = Random(number_in("BATT_WAVE_SEED").unwrap_or(1) as u64);
     let ops: Vec<OpId> = OpId::every()
         .filter(|op| op.op().dialect == Dialect::Tokpidjin && batt_wave::table().of(*op).is_some())
-        .filter(|op| op.op().params.iter().all(|param| param.ty != Type::Callable))
+        .filter(|op| {
+            op.op()
+                .params
+                .iter()
+                .all(|param| param.ty != Type::Callable)
+        })
         .collect();
     let tasks = corpus::tasks();
     let samples = corpus_samples(&tasks);
     for _ in 0..number_in("BATT_WAVE_PROGRAMS").unwrap_or(400) / 50 {
-        let text: String = (0..50).map(|n| random_program(&mut random, &ops, n)).collect();
+        let text: String = (0..50)
+            .map(|n| random_program(&mut random, &ops, n))
+            .collect();
         let file = SolverFile::parse_in(&text, "random.py", Some(Dialect::Tokpidjin));
         let programs: Vec<&Program> = file.programs.iter().collect();
         assert_eq!(programs.len(), 50, "{text}");
