@@ -34,6 +34,29 @@ INLINE u32 verdict_of(const V &v, const V &expected) {
   return count(wrong);
 }
 
+/// The length of a tuple of numbers that are not negative; 0 for others.
+INLINE u32 length_of_numbers(const Ctx &c, const V &v) {
+  bool flat = v.kind == PAIR || (v.kind == CELL && has_triples(c));
+  if (flat) return row_of(v.len) < 0 || column_of(v.len) < 0 ? 0 : v.kind == PAIR ? 2 : 3;
+  if (v.kind != TUPLE) return 0;
+  const V *items = (const V *)v.bits;
+  for (u32 k = 0; k < v.len; k++)
+    if (!is_int(items[k]) || int_of(items[k]) < 0) return 0;
+  return v.len;
+}
+/// May a tuple that is no GRID equal one, because it holds bools, or be one of other sizes or colours?
+INLINE bool may_be_grid(const Ctx &c, const V &v) {
+  if (v.kind != TUPLE || v.len == 0) return false;
+  const V *items = (const V *)v.bits;
+  u32 width = length_of_numbers(c, items[0]);
+  if (width == 0) return false;
+  return !rows_of(rows([&](u32 l) {
+    for (u32 k = l; k < v.len; k += 32)
+      if (length_of_numbers(c, items[k]) != width) return 1u;
+    return 0u;
+  }));
+}
+
 /// The values of a step.
 struct Step {
   u64 values;
@@ -93,7 +116,7 @@ INLINE Record judge(const Ctx &c, const Node &node, const V &result, const V &ex
     Record r = {2, ODD, charge, 0, 0};
     return r;
   }
-  if (result.kind == TUPLE && expected.kind == GRID) {
+  if (expected.kind == GRID && may_be_grid(c, result)) {
     Record r = {2, ODD, charge, 0, 0};
     return r;
   }

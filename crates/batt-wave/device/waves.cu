@@ -21,4 +21,5 @@
 #include "ops/tok_patch.cuh"
 #include "ops/tok_numbers.cuh"
 #include "ops/tok_container.cuh"
+#include "ops/tok_grid.cuh"
 #include "kernels.cuh"

@@ -32,6 +32,7 @@ pub fn table() -> &'static KernelTable {
             include_str!("../device/ops/tok_patch.inc"),
             include_str!("../device/ops/tok_numbers.inc"),
             include_str!("../device/ops/tok_container.inc"),
+            include_str!("../device/ops/tok_grid.inc"),
         ])
     })
 }

@@ -26,6 +26,7 @@ pub const WAVES: &[(&str, &str)] = files![
     "ops/tok_patch.cuh",
     "ops/tok_numbers.cuh",
     "ops/tok_container.cuh",
+    "ops/tok_grid.cuh",
     "ops/closures.cuh",
     "kernels.cuh",
     "ops.inc",
@@ -37,4 +38,5 @@ pub const WAVES: &[(&str, &str)] = files![
     "ops/tok_patch.inc",
     "ops/tok_numbers.inc",
     "ops/tok_container.inc",
+    "ops/tok_grid.inc",
 ];

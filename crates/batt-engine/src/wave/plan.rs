@@ -470,7 +470,11 @@ impl WavePlanner {
             domain = self.deeper(domain, self.domain_of(*arg))?;
             level = level.max(self.level_of(*arg));
         }
-        if let Some((_, results)) = results {
+        if let Some((inner, results)) = results {
+            // The function may have bound values of a deeper domain than those of the containers.
+            if let Domain::Inner(inner) = &self.plan.domains[inner as usize] {
+                domain = inner.parent;
+            }
             level = level.max(self.level_of(results));
         }
         let number = self.plan.calls.len() as u32;

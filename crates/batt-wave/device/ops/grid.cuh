@@ -387,7 +387,7 @@ ROW_OP(subgrid)(const Ctx &c, V patch, V grid) {
 
 ROW_OP(trim)(const Ctx &c, V grid) {
   if (grid.kind == GRID) return part_of(c, grid, slice(grid.a, 1, -1), slice(grid.b, 1, -1));
-  bool small = grid.kind == PAIR || (grid.kind == TUPLE && grid.len <= 2);
+  bool small = grid.kind == PAIR || grid.kind == CELL || (grid.kind == TUPLE && grid.len <= 2);
   return small ? empty_tuple() : no_slices(grid);
 }
 INLINE V half_of_rows(const Ctx &c, const V &v, bool second) {
@@ -444,6 +444,8 @@ INLINE V split(const Ctx &c, const V &grid, const V &number, bool across) {
     Span own = slice(total, k * step, k * step + size);
     V part = nothing;
     if (own.size) part = stored(planes + 128 * k, across ? cut(g, other, own) : cut(g, own, other));
+    // In tokpidjin a part that does not fit is left out.
+    if (has_triples(c) && (k * step >= total || k * step + size > total)) part = empty_tuple();
     put(parts + k, part);
   }
   return make(TUPLE, 0, 0, 0, count, (u64)parts);
@@ -507,12 +509,19 @@ THREAD_OP(index)(const Ctx &, V grid, V at) {
 
 // ---- Joining ------------------------------------------------------------------------------------
 
+/// The first rows of a grid, at most n.
+INLINE V first_rows(const Ctx &c, const V &grid, u32 n) {
+  Span down = {0, min_of((u32)grid.a, n)}, across = {0, grid.b};
+  return part_of(c, grid, down, across);
+}
 ROW_OP(hconcat)(const Ctx &c, V a, V b) {
   if (is_atom(a) || is_atom(b)) return fault(TYPE_);
   if (is_empty_container(a) || is_empty_container(b)) return empty_tuple();
   // A number and a row cannot be added.
   bool x_is_flat = a.kind == PAIR || a.kind == CELL, y_is_flat = b.kind == PAIR || b.kind == CELL;
   if ((x_is_flat && has_lines(b)) || (y_is_flat && has_lines(a))) return fault(TYPE_);
+  if (a.kind == GRID && has_empty_rows(b)) return first_rows(c, a, b.len);
+  if (b.kind == GRID && has_empty_rows(a)) return first_rows(c, b, a.len);
   if (!has_lines(a) || !has_lines(b)) return stopped(ODD);
   // `zip` ends with the lower grid.
   u32 height = min_of(a.a, b.a);
