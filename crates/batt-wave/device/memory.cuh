@@ -149,8 +149,33 @@ struct Patch {
   Rows mask;
 };
 
-INLINE u32 size_of_patch(const V &v) { return (u32)(v.bits >> 48); }
-INLINE u32 *payload_of(const V &v) { return (u32 *)(v.bits & 0xffffffffffffull); }
+// Above 59 bits stands how Python built the patch: its iteration order follows. A size needs 11 bits.
+
+enum Walk : u32 {
+  NO_WALK,     // not known
+  ROWS_BUILT,  // Build of its locations, row by row
+  ROWS_FROZEN, // the same, frozen
+  FLOODED,     // an object that `objects` found; the two words before the payload say where its Flood is
+  MAPPED,      // Build of the images of the elements of another patch: the address is that of a Mapping
+};
+
+/// A patch with the rows of another one.
+struct Mapping {
+  V parent;
+  u64 rows;
+};
+
+INLINE u32 walk_of(const V &v) { return (u32)(v.bits >> 59); }
+INLINE u32 size_of_patch(const V &v) { return (u32)(v.bits >> 48) & 0x7ff; }
+/// The same patch with another note on its order.
+INLINE V walked(V v, Walk walk) {
+  if (is_patch(v) && size_of_patch(v) > 1) v.bits |= (u64)walk << 59;
+  return v;
+}
+INLINE u32 *payload_of(const V &v) {
+  u64 at = v.bits & 0xffffffffffffull;
+  return (u32 *)(walk_of(v) == MAPPED ? ((const Mapping *)at)->rows : at);
+}
 INLINE Patch patch_of(const V &v) {
   Patch p;
   p.top = row_of(v.len);

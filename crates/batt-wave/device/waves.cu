@@ -6,6 +6,7 @@
 #include "hash.cuh"
 #include "order.cuh"
 #include "build.cuh"
+#include "walk.cuh"
 #include "judge.cuh"
 
 /// Declares the body of an op.
