@@ -11,6 +11,8 @@ typedef long long i64;
 #ifdef BATT_HOST
 
 #define INLINE static inline
+/// Declares a function that is called, because its templates call each other.
+#define CALLED static inline
 INLINE u32 popcount(u32 x) { return (u32)__builtin_popcount(x); }
 INLINE u32 reverse_bits(u32 x) {
   x = (x >> 1 & 0x55555555u) | (x & 0x55555555u) << 1;
@@ -28,6 +30,7 @@ INLINE void atomic_add(u32 *at, u32 n) { __atomic_fetch_add(at, n, __ATOMIC_RELA
 #else
 
 #define INLINE static __device__ __forceinline__
+#define CALLED static __device__ __noinline__
 INLINE u32 popcount(u32 x) { return (u32)__popc(x); }
 INLINE u32 reverse_bits(u32 x) { return __brev(x); }
 INLINE u32 lowest(u32 x) { return x ? (u32)__ffs((int)x) - 1 : 32; }

@@ -102,14 +102,18 @@ INLINE V set_of(const Ctx &c, const V *items, u32 n, Order order) {
           if (row_of(items[k].len) - top == (i32)l) own |= 1u << (column_of(items[k].len) - left);
         return own;
       });
-      if (kind == PAIR) return indices(c, mask, top, left);
+      // Built of this sequence.
+      auto listed = [&](const V &v) {
+        return order == BUILT ? made_of_list(c, v, items, n, SEQUENCE, empty_patch()) : v;
+      };
+      if (kind == PAIR) return listed(indices(c, mask, top, left));
       u8 color = items[0].a;
       bool several = rows_of(rows([&](u32 l) {
         for (u32 k = l; k < n; k += 32)
           if (items[k].a != color) return 1u;
         return 0u;
       }));
-      if (!several) return object(c, mask, top, left, color, nullptr);
+      if (!several) return listed(object(c, mask, top, left, color, nullptr));
       for (u32 p = 0; p < 4; p++) {
         plane[p] = rows([&](u32 l) {
           u32 own = 0;
@@ -126,7 +130,7 @@ INLINE V set_of(const Ctx &c, const V *items, u32 n, Order order) {
           return 0u;
         })) != 0;
       }
-      if (!clash) return object(c, mask, top, left, one_color(mask, plane), plane);
+      if (!clash) return listed(object(c, mask, top, left, one_color(mask, plane), plane));
     }
   }
   // Equal elements are left out. The first of them stays.

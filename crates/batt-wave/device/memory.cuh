@@ -156,13 +156,31 @@ enum Walk : u32 {
   ROWS_BUILT,  // Build of its locations, row by row
   ROWS_FROZEN, // the same, frozen
   FLOODED,     // an object that `objects` found; the two words before the payload say where its Flood is
-  MAPPED,      // Build of the images of the elements of another patch: the address is that of a Mapping
+  MADE,        // made of other values: the address is that of an Origin
+  CROSS,       // `dneighbors` of a location
+  RING,        // `neighbors` of a location
+  FRAME,       // the outline of a rectangle
 };
 
-/// A patch with the rows of another one.
-struct Mapping {
+/// How Python makes the elements of a patch. All but UNITE and SUBTRACT build it of a sequence.
+enum Making : u32 {
+  SAME_PLACES,   // from those of another patch, in its order; all have the same places in the boards
+  UPSIDE_DOWN,   // the same with mirrored places
+  LEFT_TO_RIGHT,
+  TRANSPOSED,
+  GATHER,        // those with the same locations in a patch, or in the patches of a tuple or a set
+  SEQUENCE,      // at the places of a list
+  IMAGES,        // at the places of a list, which has one for each element of a patch, row by row
+  UNITE,         // the union of two patches, in a tuple
+  SUBTRACT,      // the difference of a patch and another one, by the operator
+};
+
+/// What a patch was made of.
+struct Origin {
   V parent;
-  u64 rows;
+  u64 rows; // the payload of the patch
+  u64 list; // of u16
+  u32 making, unused;
 };
 
 INLINE u32 walk_of(const V &v) { return (u32)(v.bits >> 59); }
@@ -174,7 +192,7 @@ INLINE V walked(V v, Walk walk) {
 }
 INLINE u32 *payload_of(const V &v) {
   u64 at = v.bits & 0xffffffffffffull;
-  return (u32 *)(walk_of(v) == MAPPED ? ((const Mapping *)at)->rows : at);
+  return (u32 *)(walk_of(v) == MADE ? ((const Origin *)at)->rows : at);
 }
 INLINE Patch patch_of(const V &v) {
   Patch p;

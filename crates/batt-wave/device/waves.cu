@@ -5,8 +5,8 @@
 #include "memory.cuh"
 #include "hash.cuh"
 #include "order.cuh"
-#include "build.cuh"
 #include "walk.cuh"
+#include "build.cuh"
 #include "judge.cuh"
 
 /// Declares the body of an op.

@@ -213,20 +213,22 @@ INLINE V union_in_order(const Ctx &c, const V *list, u32 n, u32 m) {
     return 0u;
   });
   sync();
-  Table t = {scratch, scratch + MOST, 7, 0};
-  Table columns = {scratch + 2 * MOST, scratch + 2 * MOST + MOST_COLUMNS, 7, 0};
-  for (u32 k = 0; k < 8; k++) t.slots[k] = columns.slots[k] = EMPTY;
-  for (u32 k = 0; k < n; k++) add(t, hashes, (u16)k);
-  for (u32 k = n; k < n + m; k++) add(columns, hashes, (u16)k);
-  freeze(t, hashes);
-  freeze(columns, hashes);
-  if ((n + m) * 5 >= t.mask * 3) resize(t, hashes, size_above((n + m) * 2));
-  for (u32 k = 0; k <= columns.mask; k++)
-    if (columns.slots[k] != EMPTY) add(t, hashes, columns.slots[k]);
-  u32 done = 0;
-  for (u32 k = 0; k <= t.mask; k++)
-    if (t.slots[k] != EMPTY) put(sorted + done++, list[t.slots[k]]);
-  sync();
+  alone([&]() {
+    Table t = {scratch, scratch + MOST, 7, 0};
+    Table columns = {scratch + 2 * MOST, scratch + 2 * MOST + MOST_COLUMNS, 7, 0};
+    for (u32 k = 0; k < 8; k++) t.slots[k] = columns.slots[k] = EMPTY;
+    for (u32 k = 0; k < n; k++) add(t, hashes, (u16)k);
+    for (u32 k = n; k < n + m; k++) add(columns, hashes, (u16)k);
+    freeze(t, hashes);
+    freeze(columns, hashes);
+    if ((n + m) * 5 >= t.mask * 3) resize(t, hashes, size_above((n + m) * 2));
+    for (u32 k = 0; k <= columns.mask; k++)
+      if (columns.slots[k] != EMPTY) add(t, hashes, columns.slots[k]);
+    u32 done = 0;
+    for (u32 k = 0; k <= t.mask; k++)
+      if (t.slots[k] != EMPTY) sorted[done++] = list[t.slots[k]];
+    return 0u;
+  });
   return make(SET, 0, 0, IN_ORDER, n + m, (u64)sorted);
 }
 
