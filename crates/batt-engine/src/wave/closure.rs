@@ -35,6 +35,16 @@ pub(super) enum Func {
     Power(Arc<Func>, i64),
 }
 
+impl Val {
+    /// Calls `f` with the data, or with all data that a function has, in the order of evaluation.
+    pub(super) fn each_operand(&self, f: &mut impl FnMut(Operand)) {
+        match self {
+            Val::Data(operand) => f(*operand),
+            Val::Func(function) => function.each_operand(f),
+        }
+    }
+}
+
 /// How `collected` in `closures.cuh` makes its container.
 const LIKE: u32 = 0;
 const AS_TUPLE: u32 = 1;
@@ -44,6 +54,28 @@ const AS_SET: u32 = 2;
 const MOST_POWER: i64 = 40;
 
 impl Func {
+    fn each_operand(&self, f: &mut impl FnMut(Operand)) {
+        match self {
+            Func::Op(_) => {}
+            Func::Compose(a, b) => {
+                a.each_operand(f);
+                b.each_operand(f);
+            }
+            Func::Chain(a, b, c) | Func::Fork(a, b, c) => {
+                a.each_operand(f);
+                b.each_operand(f);
+                c.each_operand(f);
+            }
+            Func::Matcher(function, val)
+            | Func::Lbind(function, val)
+            | Func::Rbind(function, val) => {
+                function.each_operand(f);
+                val.each_operand(f);
+            }
+            Func::Power(function, _) => function.each_operand(f),
+        }
+    }
+
     /// Returns the number of arguments.
     fn arity(&self) -> usize {
         match self {

@@ -154,6 +154,17 @@ pub enum WaveArg {
     Program(Program),
 }
 
+/// Adds the calls that a step fails with: its value, or what was computed for its function.
+fn push_calls(calls: &mut Vec<(u32, Operand)>, step: usize, val: &Val) {
+    val.each_operand(&mut |operand| {
+        // Constants and inputs cannot fail, and what an earlier step has fails there.
+        let is_new = || calls.iter().all(|(_, known)| *known != operand);
+        if matches!(operand, Operand::Call(_)) && is_new() {
+            calls.push((step as u32, operand));
+        }
+    });
+}
+
 /// What a call is made of: equal ones are one call.
 type CallKey = (usize, u32, Vec<Operand>, Option<(DomainId, Operand)>);
 
@@ -234,13 +245,10 @@ impl WavePlanner {
     fn compiled(&mut self, program: &Compiled) -> Option<PlannedProgram> {
         let mut steps = Vec::with_capacity(program.steps.instructions.len());
         let result = self.compiled_value(program, &mut steps)?;
-        let calls = steps.into_iter().enumerate();
-        let calls = calls.filter_map(|(step, val)| match val {
-            Val::Data(operand @ Operand::Call(_)) => Some((step as u32, operand)),
-            // These cannot fail.
-            Val::Data(_) | Val::Func(_) => None,
-        });
-        let calls = calls.collect();
+        let mut calls = Vec::with_capacity(steps.len());
+        for (step, val) in steps.iter().enumerate() {
+            push_calls(&mut calls, step, val);
+        }
         match result {
             Val::Data(result) => Some(self.planned(calls, result)),
             Val::Func(_) => None,
@@ -298,11 +306,8 @@ impl WavePlanner {
     fn program(&mut self, graph: &Graph, steps: &[u32], result: Ref) -> Option<PlannedProgram> {
         let mut data = Vec::with_capacity(steps.len());
         for (step, node) in steps.iter().enumerate() {
-            match self.value(graph, Ref::node(*node))? {
-                Val::Data(operand @ Operand::Call(_)) => data.push((step as u32, operand)),
-                // These cannot fail.
-                Val::Data(_) | Val::Func(_) => {}
-            }
+            let val = self.value(graph, Ref::node(*node))?;
+            push_calls(&mut data, step, &val);
         }
         let Val::Data(result) = self.value(graph, result)? else {
             return None;

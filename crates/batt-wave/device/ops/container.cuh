@@ -442,7 +442,12 @@ template <class F> INLINE V union_of(const Ctx &c, u32 n, F patch, const V &cont
     whole.mask = whole.mask | p.mask;
     for (u32 b = 0; b < 4; b++) whole.plane[b] = whole.plane[b] | p.plane[b];
   }
-  if (!is_empty(clash)) return cells_of_several(c, all, n, patch);
+  if (!is_empty(clash)) {
+    // A list in order is better, if there may be one.
+    bool ordered = all.size <= MOST_DISTINCT && making == GATHER && may_walk(containers);
+    for (u32 k = 0; ordered && k < n; k++) ordered = may_walk(patch(k));
+    return ordered ? none() : cells_of_several(c, all, n, patch);
+  }
   V v = all.kind == INDICES ? indices(c, whole.mask, all.top, all.left)
                             : cells_value(c, whole.mask, all.top, all.left, whole.plane);
   return made_of(c, v, containers, making);
