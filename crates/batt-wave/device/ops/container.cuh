@@ -502,6 +502,9 @@ INLINE V set_with(const Ctx &c, const V &set, const V &value) {
   if (answer == NO) put(items + set.len, value);
   sync();
   V unordered = make(SET, 0, 0, n == 1 ? IN_ORDER : UNKNOWN, n, (u64)items);
+  bool in_sequence = set.c == BUILT || set.c == SEQUENCED || set.len == 1;
+  // Up to four elements do not make a table grow, so it is as if all were added one by one.
+  if (in_sequence && set.len < 4) return make(SET, 0, 0, n == 1 ? IN_ORDER : BUILT, n, (u64)items);
   V source = set;
   // A single element stands where it would in a table of its own.
   if (source.len == 1) source.c = BUILT;

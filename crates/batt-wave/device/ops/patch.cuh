@@ -239,8 +239,10 @@ template <class F> INLINE V mapped_alone(const Ctx &c, const V &set, F image) {
   V *to = (V *)take_alone(c, (u64)set.len * sizeof(V));
   if (!to) return stopped(MEMORY);
   const V *from = (const V *)set.bits;
+  bool ordered = set.c == IN_ORDER;
+  if (!ordered && set.c != UNKNOWN && list_alone(c, set, to).kind == NONE) from = to, ordered = true;
   for (u32 k = 0; k < set.len; k++) to[k] = image(from[k]);
-  return make(SET, 0, 0, set.c == IN_ORDER ? BUILT : UNKNOWN, set.len, (u64)to);
+  return make(SET, 0, 0, ordered ? BUILT : UNKNOWN, set.len, (u64)to);
 }
 
 // ---- Locations and cells --------------------------------------------------------------------------------
