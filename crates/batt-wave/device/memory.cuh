@@ -168,9 +168,10 @@ enum Making : u32 {
   UPSIDE_DOWN,   // the same with mirrored places
   LEFT_TO_RIGHT,
   TRANSPOSED,
-  GATHER,        // those with the same locations in a patch, or in the patches of a tuple or a set
+  GATHER,        // those with the same locations in a patch, or in the members of a tuple or a set
   SEQUENCE,      // at the places of a list
   IMAGES,        // at the places of a list, which has one for each element of a patch, row by row
+  SCALED,        // several from each of those of a smaller patch; then the set is frozen
   UNITE,         // the union of two patches, in a tuple
   SUBTRACT,      // the difference of a patch and another one, by the operator
 };

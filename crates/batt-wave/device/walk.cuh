@@ -330,6 +330,17 @@ template <int DEPTH> INLINE V replay_made(const Ctx &c, const V &v, Replay &r) {
     });
     return none();
   }
+  if (origin.making == SCALED) {
+    V failed = replay<INNER>(c, parent, other);
+    if (failed.kind != NONE) return failed;
+    u32 times = v.a / parent.a;
+    each_place(other, [&](u32 at) {
+      for (u32 p = 0; p < times; p++)
+        for (u32 q = 0; q < times; q++) add_place(c, r, v, ((at >> 5) * times + p) << 5 | ((at & 31) * times + q));
+    });
+    freeze(r.table, r.hashes);
+    return none();
+  }
   if (origin.making == UNITE || origin.making == SUBTRACT) {
     const V &a = ((const V *)parent.bits)[0], &b = ((const V *)parent.bits)[1];
     V failed = replay<INNER>(c, a, other);
@@ -368,7 +379,7 @@ template <int DEPTH> INLINE V replay_made(const Ctx &c, const V &v, Replay &r) {
     if (failed.kind == NONE) merge_into(c, r, v, other, b);
     return failed;
   }
-  // One patch, or some.
+  // One patch, or members of a container.
   const V *members = &parent;
   u32 n = 1;
   if (!is_patch(parent)) {
@@ -383,6 +394,12 @@ template <int DEPTH> INLINE V replay_made(const Ctx &c, const V &v, Replay &r) {
     }
   }
   for (u32 k = 0; k < n; k++) {
+    if (members[k].kind == PAIR || members[k].kind == CELL) {
+      u32 own = place_in(v, members[k], 0);
+      if (own < 1024) add_place(c, r, v, own);
+      continue;
+    }
+    if (!is_patch(members[k])) return stopped(ORDER);
     if (size_of_patch(members[k]) == 0) continue;
     V failed = replay<INNER>(c, members[k], other);
     if (failed.kind != NONE) return failed;

@@ -291,12 +291,33 @@ INLINE bool are_flat(const Results &r) {
     return 0u;
   }));
 }
-INLINE V collected(const Ctx &c, V items, Results r, u32 as) {
+/// Puts the results of a product in the sequence of Python's loops: the second changes slower. False if the
+/// order of a container is not known.
+INLINE bool put_product_in_order(const Ctx &c, V x, V y, Results &r) {
+  u32 n = length_of(x), m = length_of(y);
+  V *to = (V *)take(c, (u64)r.count * sizeof(V)), *numbers = (V *)take(c, (u64)(n + m) * sizeof(V));
+  if (!to || !numbers) return false;
+  (void)rows([&](u32 l) {
+    for (u32 k = l; k < n + m; k += 32) numbers[k] = integer(k < n ? k : k - n);
+    return 0u;
+  });
+  sync();
+  Results xs = {numbers, n}, ys = {numbers + n, m};
+  if (!put_in_order(c, x, xs) || !put_in_order(c, y, ys)) return false;
+  (void)rows([&](u32 l) {
+    for (u32 k = l; k < r.count; k += 32) to[k] = r.at[xs.at[k % n].bits * m + ys.at[k / n].bits];
+    return 0u;
+  });
+  sync();
+  r.at = to;
+  return true;
+}
+INLINE V collected(const Ctx &c, V items, const V &others, Results r, u32 as) {
   bool all_flat = as == LIKE && is_patch(items) && are_flat(r);
   // Which of several failures comes first, and the order of the new set.
   if (as == LIKE && !all_flat) put_in_order(c, items, r);
-  // The pairs of a product come in another sequence.
-  bool ordered = as != AS_SET && is_in_order(items);
+  // Those of two containers at a time have been put in order before.
+  bool ordered = as == LIKE ? is_in_order(items) : as == AS_TUPLE || put_product_in_order(c, items, others, r);
   V failed = failure_in(ordered, r);
   if (failed.kind != NONE) return through_generator(failed);
   bool set = as == AS_SET || (as == LIKE && (items.kind == SET || is_patch(items)));
@@ -492,7 +513,7 @@ INLINE V sorted_by(const Ctx &c, V items, Results r) {
       put(out, __VA_ARGS__);                                                                       \
     });                                                                                            \
   }
-COLLECT(collect_each, collected(c, items, r, as))
+COLLECT(collect_each, collected(c, items, others, r, as))
 COLLECT(collect_filter, filtered(c, items, r))
 COLLECT(collect_first, first_chosen(c, items, r))
 COLLECT(collect_argmax, extreme_by(c, items, r, true, false))

@@ -289,9 +289,15 @@ ROW_OP(upscale)(const Ctx &c, V element, V factor) {
   if (times > SIDE || element.a * times > SIDE || element.b * times > SIDE) return stopped(SIZE);
   if (!may_grow(element)) return stopped(SIZE);
   u32 n = (u32)times, size = size_of_patch(element) * n * n;
-  return changed_patch(c, element, element.a * n, element.b * n, size, [&](const Rows &x) {
+  V v = changed_patch(c, element, element.a * n, element.b * n, size, [&](const Rows &x) {
     return scaled(x, element.b, n, n);
   });
+  if (!is_value(v)) return v;
+  // Python moves the object to the origin and back.
+  V small = unordered(element), large = unordered(v);
+  small.len = large.len = 0;
+  small = made_of(c, small, element, SAME_PLACES);
+  return made_of(c, v, made_of(c, large, small, SCALED), SAME_PLACES);
 }
 ROW_OP(downscale)(const Ctx &c, V grid, V factor) {
   if (grid.kind != GRID) return no_dims(grid);

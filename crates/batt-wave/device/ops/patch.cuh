@@ -300,7 +300,8 @@ ROW_OP(toobject)(const Ctx &c, V patch, V grid) {
   Grid g = grid_of(grid);
   Rows mask = locations_in(patch, 0, 0) & area_of(g);
   V v = object(c, mask, 0, 0, common_color(g, mask), g.plane);
-  if (!is_patch(patch)) return v;
+  // Those of a set of more than a board are in its order.
+  if (!is_patch(patch)) return p.cells || patch.kind != SET ? v : made_of(c, v, patch, GATHER);
   // Python goes through the set of locations.
   V from = patch;
   if (from.kind == OBJECT) {
