@@ -23,7 +23,7 @@ INLINE u32 free_slot(const u16 *slots, u32 mask, u64 hash) {
   }
 }
 /// Moves all elements to a table of this many slots.
-INLINE void resize(Table &t, const u64 *hashes, u32 size) {
+CALLED void resize(Table &t, const u64 *hashes, u32 size) {
   u16 *from = t.slots;
   t.slots = t.other;
   t.other = from;
@@ -38,7 +38,7 @@ INLINE u32 size_above(u32 n) {
   return size;
 }
 /// Adds an element that the table does not have.
-INLINE void add(Table &t, const u64 *hashes, u16 element) {
+CALLED void add(Table &t, const u64 *hashes, u16 element) {
   t.slots[free_slot(t.slots, t.mask, hashes[element])] = element;
   t.used++;
   if (t.used * 5 >= t.mask * 3) resize(t, hashes, size_above(t.used * 4));
@@ -70,7 +70,7 @@ INLINE u32 first_rank(const V &v, const u16 *ranks, u32 width) {
 const u32 MOST_ORDERED = 4096;
 
 /// The same set with its elements in iteration order, or STOPPED.
-INLINE V in_order(const Ctx &c, const V &set) {
+CALLED V in_order(const Ctx &c, const V &set) {
   if (set.c == IN_ORDER || set.len <= 1) return set;
   if (set.c == UNKNOWN) return stopped(ORDER);
   u32 n = set.len;

@@ -13,7 +13,7 @@ struct Flood {
 INLINE u32 patch_row(const V &v, u32 board, u32 row);
 INLINE u32 patch_color(const V &v, u32 row, u32 column);
 INLINE u32 first_rank_alone(const V &v, const u16 *ranks, u32 width);
-INLINE V list_alone(const Ctx &c, const V &set, V *to);
+CALLED V list_alone(const Ctx &c, const V &set, V *to);
 
 // ---- Notes on how a patch was made ----------------------------------------------------------------------
 
@@ -28,7 +28,7 @@ INLINE V with_origin(const V &v, const Origin *origin) {
   return walked(make((Kind)v.kind, v.a, v.b, v.c, v.len, (u64)origin | size << 48), MADE);
 }
 /// Notes what a patch was made of. Without memory the order is lost.
-INLINE V made_of(const Ctx &c, const V &v, const V &parent, Making making, const u16 *list = nullptr) {
+CALLED V made_of(const Ctx &c, const V &v, const V &parent, Making making, const u16 *list = nullptr) {
   if (!is_patch(v) || size_of_patch(v) < 2 || !may_walk(parent)) return v;
   Origin *to = (Origin *)take(c, sizeof(Origin));
   if (!to) return v;
@@ -38,7 +38,7 @@ INLINE V made_of(const Ctx &c, const V &v, const V &parent, Making making, const
   return with_origin(v, to);
 }
 /// The same for a lane alone.
-INLINE V made_alone(const Ctx &c, const V &v, const V &parent, Making making) {
+CALLED V made_alone(const Ctx &c, const V &v, const V &parent, Making making) {
   if (!is_patch(v) || size_of_patch(v) < 2 || !may_walk(parent)) return v;
   Origin *to = (Origin *)room_alone(c, sizeof(Origin));
   if (!to) return v;
@@ -58,7 +58,7 @@ INLINE V made_of_two(const Ctx &c, const V &v, const V &a, const V &b, Making ma
 }
 /// Notes the sequence of elements of which Python built a patch, or for IMAGES the image of each element of
 /// `parent`.
-INLINE V made_of_list(const Ctx &c, const V &v, const V *items, u32 n, Making making, const V &parent) {
+CALLED V made_of_list(const Ctx &c, const V &v, const V *items, u32 n, Making making, const V &parent) {
   if (!is_patch(v) || size_of_patch(v) < 2 || !may_walk(parent)) return v;
   u16 *list = (u16 *)take(c, (u64)n * 2);
   if (!list) return v;
@@ -106,7 +106,7 @@ INLINE void clear(Replay &r) {
   r.dummies = false;
 }
 /// Takes memory for a patch of n elements. False if there is not enough.
-INLINE bool open_replay(const Ctx &c, Replay &r, u32 n) {
+CALLED bool open_replay(const Ctx &c, Replay &r, u32 n) {
   r.room = size_above(n * 4);
   r.hashes = (u64 *)take_alone(c, (u64)n * 8 + 128 + (u64)n * 4 + (u64)r.room * 4);
   if (!r.hashes) return false;
@@ -119,7 +119,7 @@ INLINE bool open_replay(const Ctx &c, Replay &r, u32 n) {
   return true;
 }
 /// Adds the element of a patch at a place, unless it is there.
-INLINE void add_place(const Ctx &c, Replay &r, const V &v, u32 at) {
+CALLED void add_place(const Ctx &c, Replay &r, const V &v, u32 at) {
   if (r.seen[at >> 5] >> (at & 31) & 1) return;
   r.seen[at >> 5] |= 1u << (at & 31);
   u32 k = r.table.used;
@@ -140,7 +140,7 @@ INLINE u32 place_in(const V &to, const V &from, u32 at) {
   return patch_row(to, 0, (u32)i) >> j & 1 ? (u32)(i << 5 | j) : 1024;
 }
 /// Python's union: `r` is a copy already. The elements of `from` are those of `other`.
-INLINE void merge_into(const Ctx &c, Replay &r, const V &v, const Replay &other, const V &from) {
+CALLED void merge_into(const Ctx &c, Replay &r, const V &v, const Replay &other, const V &from) {
   u32 both = r.table.used + other.table.used;
   if (both * 5 >= r.table.mask * 3) resize(r.table, r.hashes, size_above(both * 2));
   each_place(other, [&](u32 at) {
@@ -150,7 +150,7 @@ INLINE void merge_into(const Ctx &c, Replay &r, const V &v, const Replay &other,
 }
 
 /// Adds the cells of an object of a grid as its fill did. False if there is not enough memory.
-INLINE bool replay_flood(const Ctx &c, const V &v, Replay &r) {
+CALLED bool replay_flood(const Ctx &c, const V &v, Replay &r) {
   const u32 *payload = payload_of(v);
   const Flood &flood = *(const Flood *)(payload[-2] | (u64)payload[-1] << 32);
   const u16 *ranks = ranks_of(c, flood.height, flood.width);
@@ -256,7 +256,7 @@ INLINE bool replay_flood(const Ctx &c, const V &v, Replay &r) {
 }
 
 /// Adds the elements of a frame: the union of its columns, and of its rows, and of both.
-INLINE bool replay_frame(const Ctx &c, const V &v, Replay &r) {
+CALLED bool replay_frame(const Ctx &c, const V &v, Replay &r) {
   u32 height = v.a, width = v.b;
   Replay part, side;
   if (!open_replay(c, part, 2 * width) || !open_replay(c, side, max_of(height, width))) return false;
@@ -275,7 +275,7 @@ INLINE bool replay_frame(const Ctx &c, const V &v, Replay &r) {
   return true;
 }
 /// Adds the four neighbours of a location, or all eight.
-INLINE bool replay_neighbors(const Ctx &c, const V &v, Replay &r, bool all) {
+CALLED bool replay_neighbors(const Ctx &c, const V &v, Replay &r, bool all) {
   add_place(c, r, v, 0 << 5 | 1);
   add_place(c, r, v, 2 << 5 | 1);
   add_place(c, r, v, 1 << 5 | 0);
@@ -459,7 +459,7 @@ const int DEEPEST = 4;
 // ---- For ops --------------------------------------------------------------------------------------------
 
 /// Writes the elements of a patch in iteration order. Returns a failure, or NONE.
-INLINE V elements_in_order(const Ctx &c, const V &v, V *to) {
+CALLED V elements_in_order(const Ctx &c, const V &v, V *to) {
   u32 n = size_of_patch(v);
   if (n == 0) return none();
   if (!may_walk(v)) return stopped(ORDER);
@@ -474,7 +474,7 @@ INLINE V elements_in_order(const Ctx &c, const V &v, V *to) {
   return failed ? stopped((Reason)(failed - 1)) : none();
 }
 /// The first or the last element of a patch that is not empty, for a lane alone.
-INLINE V end_of_patch(const Ctx &c, const V &v, bool last) {
+CALLED V end_of_patch(const Ctx &c, const V &v, bool last) {
   if (!may_walk(v)) return stopped(ORDER);
   Replay r;
   V failed = replay<DEEPEST>(c, v, r);
@@ -484,7 +484,7 @@ INLINE V end_of_patch(const Ctx &c, const V &v, bool last) {
   return element_at(v, r.places[r.table.slots[slot]]);
 }
 /// The first element of a patch that is not empty, or a failure.
-INLINE V first_element(const Ctx &c, const V &v) {
+CALLED V first_element(const Ctx &c, const V &v) {
   V first = stopped(ORDER);
   if (!may_walk(v)) return first;
   V *to = (V *)take(c, sizeof(V));
@@ -501,7 +501,7 @@ INLINE V unordered(V v) {
   return v;
 }
 /// A container with its elements in iteration order: patches become an ordered SET.
-INLINE V with_order(const Ctx &c, const V &v) {
+CALLED V with_order(const Ctx &c, const V &v) {
   if (v.kind == SET) return in_order(c, v);
   if (!is_patch(v) || size_of_patch(v) < 2) return v;
   if (!may_walk(v)) return stopped(ORDER);

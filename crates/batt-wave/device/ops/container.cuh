@@ -118,7 +118,7 @@ template <class T, class H> INLINE KnownTable table_of(const Ctx &c, const V &se
 const u32 MOST_ALONE = 512;
 
 /// Writes the elements of a set in iteration order, by a lane alone. Returns a failure, or NONE.
-INLINE V list_alone(const Ctx &c, const V &set, V *to) {
+CALLED V list_alone(const Ctx &c, const V &set, V *to) {
   if (set.len > MOST_ALONE) return stopped(SIZE);
   KnownTable known = table_of(c, set, [&](u64 bytes) { return take_alone(c, bytes); },
                               [&](const V &item, u64 *hash) { return hash_alone<2>(c, item, hash); });
