@@ -7,7 +7,9 @@ use anyhow::{Result, anyhow};
 use batt_cuda::CudaWaves;
 use batt_dsl::Fault;
 use batt_engine::device::{ScoreOptions, score_table};
-use batt_engine::wave::{WaveBatch, WaveDevice, WaveEnd, WaveEngine, WavePlan, WaveReport};
+use batt_engine::wave::{
+    KernelWork, WaveBatch, WaveDevice, WaveEnd, WaveEngine, WavePlan, WaveReport,
+};
 use batt_engine::{Cancel, Compiled, Judged, Sample, Verdict};
 use batt_lang::{Program, SolverFile};
 use clap::Args;
@@ -19,6 +21,9 @@ use crate::text::{note, print};
 
 /// The passes on the GPU; the first one includes start-up costs.
 const PASSES: usize = 6;
+
+/// The number of kernels listed.
+const KERNELS: usize = 25;
 
 /// The number of differences listed.
 const LISTED: usize = 10;
@@ -50,6 +55,8 @@ struct Measured {
     threads: usize,
     passes: Vec<Duration>,
     report: WaveReport,
+    /// The most expensive kernels, each waiting for the one before.
+    kernels: Vec<(&'static str, KernelWork)>,
     differing: usize,
     differences: Vec<String>,
 }
@@ -121,6 +128,7 @@ fn measure(
         threads,
         passes: Vec::new(),
         report: WaveReport::default(),
+        kernels: Vec::new(),
         differing: 0,
         differences: Vec::new(),
     };
@@ -164,8 +172,30 @@ fn measure(
             }
         }
     }
+    if !interrupt::happened() {
+        engine.profile(true);
+        let plan = WavePlan::of(engine.table(), programs[0].dialect(), &compiled);
+        let batch = WaveBatch {
+            plan: &plan,
+            first: 0,
+            count: samples.len(),
+        };
+        let (_, report) = engine.run(&[batch], &resident, &cancel);
+        engine.profile(false);
+        measured.kernels = by_time(engine, &report);
+    }
     engine.release(resident);
     Ok(measured)
+}
+
+/// Returns the kernels that took the most time, with their names.
+fn by_time(engine: &WaveEngine, report: &WaveReport) -> Vec<(&'static str, KernelWork)> {
+    let names = engine.table().kernels().iter().map(|kernel| kernel.name);
+    let mut kernels: Vec<_> = names.zip(report.kernels.iter().copied()).collect();
+    kernels.retain(|(_, work)| work.launches > 0);
+    kernels.sort_by_key(|(_, work)| std::cmp::Reverse(work.time));
+    kernels.truncate(KERNELS);
+    kernels
 }
 
 /// Lists for each program how many of its runs are finished, and why the others are not.
@@ -292,6 +322,16 @@ impl Measured {
         )?;
         for (reason, count) in self.report.reasons() {
             writeln!(out, "left     {count} for {}", reason.name())?;
+        }
+        for (name, work) in &self.kernels {
+            writeln!(
+                out,
+                "  {name:20} {:9.3} ms {:5} launches {:7} calls {:11} items",
+                work.time.as_secs_f64() * 1e3,
+                work.launches,
+                work.calls,
+                work.items
+            )?;
         }
         writeln!(out, "{} differ", self.differing)?;
         for line in &self.differences {

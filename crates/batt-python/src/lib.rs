@@ -19,6 +19,7 @@ mod grids;
 mod hints;
 mod items;
 mod json;
+mod kept;
 mod limits;
 mod mega;
 mod numbers;

@@ -1,5 +1,6 @@
 //! Running solvers on tasks.
 
+use std::borrow::Cow;
 use std::io::Write;
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -16,6 +17,7 @@ use serde_json::{Value as Json, json};
 
 use crate::door::{self, Request};
 use crate::items::{self, Index, Items};
+use crate::kept::Kept;
 use crate::limits::{self, PyLimits};
 use crate::solver::PySolver;
 use crate::solvers::PySolvers;
@@ -32,8 +34,15 @@ pub struct Row {
     pub task: u32,
     pub pair: PairRef,
     pub verdict: Verdict,
-    pub value: Option<OwnedValue>,
+    pub value: Option<Kept>,
     pub time: Duration,
+}
+
+impl Row {
+    /// Returns the value, if it is kept.
+    pub fn value(&self) -> Option<Cow<'_, OwnedValue>> {
+        self.value.as_ref().map(Kept::value)
+    }
 }
 
 /// The results of `batt.run`: one `Result` for each run, in the order of solvers and pairs.
@@ -128,7 +137,7 @@ pub fn run(
                 task: result.task_index() as u32,
                 pair: result.pair,
                 verdict: result.verdict,
-                value: result.value,
+                value: result.value.map(Kept::new),
                 time: result.time,
             });
         };
@@ -172,8 +181,9 @@ impl Parts {
         let solver = self.solvers.iter().as_slice().get(row.solver as usize)?;
         let pair = self.tasks.tasks()[row.task as usize].pair(row.pair);
         let expected = pair.and_then(|pair| pair.output.as_ref());
-        let (program, value) = (solver.program(), row.value.as_ref());
-        row.verdict.reason(program, solver.file(), expected, value)
+        let (program, value) = (solver.program(), row.value());
+        row.verdict
+            .reason(program, solver.file(), expected, value.as_deref())
     }
 
     fn failure(&self, row: &Row) -> Option<FailureRecord> {
@@ -384,7 +394,8 @@ impl PyResults {
             for row in &parts.rows {
                 let program = parts.solvers.iter().as_slice()[row.solver as usize].program();
                 let task = &parts.tasks.tasks()[row.task as usize].id;
-                let value = row.value.as_ref();
+                let value = row.value();
+                let value = value.as_deref();
                 batt::RunLine::new(program, task, row.pair, &row.verdict, value, row.time)
                     .write(&mut text)
                     .and_then(|()| text.flush())
@@ -523,9 +534,10 @@ impl PyResult1 {
     pub fn picture(&self, style: &PictureStyle) -> Svg {
         let (row, pair) = (self.row(), self.pair_of_task().ok());
         let error = self.all.failure(row).map(|_| self.said());
+        let value = row.value();
         let outcome = RunOutcome {
             expected: pair.and_then(|pair| pair.output.as_ref()),
-            value: row.value.as_ref(),
+            value: value.as_deref(),
             error: error.as_deref(),
         };
         let title = format!("{} {}", self.solver_name(), row.pair);
@@ -632,14 +644,14 @@ impl PyResult1 {
     /// leaves it out.
     #[getter]
     fn value<'py>(&self, py: Python<'py>) -> PyResult<Option<Bound<'py, PyAny>>> {
-        let value = self.row().value.as_ref();
-        value.map(|value| values::to_python(py, value)).transpose()
+        let value = self.row().value();
+        value.map(|value| values::to_python(py, &value)).transpose()
     }
 
     /// The value as an array, if it is a grid.
     #[getter]
     fn output<'py>(&self, py: Python<'py>) -> PyResult<Option<Bound<'py, PyAny>>> {
-        let grid = self.row().value.as_ref().and_then(batt::output_grid);
+        let grid = self.row().value.as_ref().and_then(Kept::grid);
         grid.map(|grid| Ok(grids::to_array(py, &grid)?.into_any()))
             .transpose()
     }
@@ -666,7 +678,7 @@ impl PyResult1 {
     #[pyo3(signature = (*, color=false))]
     fn render(&self, color: bool) -> PyResult<String> {
         let (row, pair) = (self.row(), self.pair_of_task()?);
-        let output = row.value.as_ref().and_then(batt::output_grid);
+        let output = row.value.as_ref().and_then(Kept::grid);
         let grids = show::run(&pair.input, pair.output.as_ref(), output.as_ref(), color);
         let task = &self.all.tasks.tasks()[row.task as usize].id;
         Ok(format!(

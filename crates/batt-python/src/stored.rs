@@ -7,6 +7,7 @@ use pyo3::prelude::*;
 use serde_json::{Value as Json, json};
 
 use crate::errors;
+use crate::kept::Kept;
 use crate::run::Row;
 
 /// Creates the exception for a pickle that cannot be read.
@@ -23,7 +24,7 @@ pub fn to_text(rows: &[Row]) -> String {
             row.pair.to_string(),
             of_verdict(&row.verdict),
             // In a list, because the value `None` is null.
-            row.value.as_ref().map(|value| [value.to_json()]),
+            row.value().map(|value| [value.to_json()]),
             row.time.as_nanos() as u64,
         ])
     });
@@ -43,7 +44,7 @@ pub fn from_text(text: &str) -> Option<Vec<Row>> {
                 pair: pair.parse().ok()?,
                 verdict: to_verdict(&verdict)?,
                 value: match value {
-                    Some([value]) => Some(to_value(&value)?),
+                    Some([value]) => Some(Kept::new(to_value(&value)?)),
                     None => None,
                 },
                 time: Duration::from_nanos(nanos),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -139,6 +140,51 @@ def test_islands_share_one_archive_and_are_reproducible(
     assert len(first) == 6
     assert first == search("b.sqlite", 2)
     assert batt.Archive(tmp_path / "a.sqlite").check() == []
+
+
+@pytest.mark.usefixtures("cluster")
+def test_workers_that_never_start_end_the_work(
+    work: tuple[batt.Solvers, batt.Tasks], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    import batt.ray
+
+    class Broken:
+        def __init__(self, job: object) -> None:
+            raise ModuleNotFoundError("No module named 'batt'")
+
+        def ready(self) -> None: ...
+
+    monkeypatch.setattr("batt.ray._Worker", Broken)
+    with pytest.raises(batt.errors.BattError, match=r"did not start: .*No module named") as found:
+        batt.ray.run(*work, units=2)
+    assert "on every machine" in (found.value.hint or "")
+
+
+@pytest.mark.usefixtures("cluster")
+def test_slow_workers_are_not_waited_for(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    import batt.ray
+
+    parts: Any = batt.ray
+
+    class Slow:
+        def __init__(self, job: object) -> None: ...
+
+        def ready(self) -> None: ...
+
+        def work(self, unit: int, sleeping: str) -> int:
+            if unit == 0 and not Path(sleeping).exists():
+                Path(sleeping).touch()
+                time.sleep(600)
+            return unit * unit
+
+    monkeypatch.setattr("batt.ray._Worker", Slow)
+    started = time.monotonic()
+    units = {unit: (unit, str(tmp_path / "sleeping")) for unit in range(40)}
+    with parts._Pool(parts._Job(batt.Tasks(), {}), 2, 1, 0) as pool:
+        results = dict(pool.map("work", units))
+    assert results == {unit: unit * unit for unit in range(40)}
+    assert (tmp_path / "sleeping").exists()
+    assert time.monotonic() - started < 300
 
 
 def test_a_lost_node_loses_nothing(cluster: Any, work: tuple[batt.Solvers, batt.Tasks]) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import pickle
 from collections.abc import Mapping
 from pathlib import Path
 
@@ -90,6 +91,34 @@ class TestRun:
             for values in ("none", "wrong", "all")
         }
         assert kept == {"none": {False}, "wrong": {False}, "all": {True}}
+
+    @pytest.mark.parametrize(
+        "value",
+        [
+            "canvas(THREE, (2, 5))",
+            "canvas(NINE, (40, 50))",
+            "astuple((1, 255), (0, 3))",
+            # These look like rectangles of small numbers and are none.
+            "astuple((T, 0), (0, 3))",
+            "astuple((1, 256), (0, 3))",
+            "astuple((1, -1), (0, 3))",
+            "astuple((1, 2), (3,))",
+            "astuple((), ())",
+            "(1, 2)",
+            "asindices(I)",
+            "None",
+        ],
+    )
+    def test_values_are_kept_exactly(self, value: str, tasks: Tasks) -> None:
+        task = tasks[0]
+        solver = batt.Solver.parse(f"def solve_{task.id}(I): return {value}")
+        for result in batt.run(solver, task, values="all"):
+            wanted = solver(result.input)
+            assert repr(result.value) == repr(wanted)
+            again: batt.Result = pickle.loads(pickle.dumps(result))
+            assert repr(again.value) == repr(wanted)
+            is_grid = value.startswith(("canvas(THREE", "astuple((T"))
+            assert (result.output is not None) == is_grid
 
     def test_unknown_outputs_are_neither_right_nor_wrong(self, solvers: Solvers) -> None:
         task = batt.Tasks.embedded()["1673c3ec"]
@@ -548,6 +577,10 @@ def test_devices() -> None:
     assert survey["gpus"] or survey["advice"]
 
 
-def test_demo() -> None:
+def test_demo(capsys: pytest.CaptureFixture[str]) -> None:
     summary = batt.demo().summary()
     assert summary["tasks_solved"] == summary["tasks"] == 65
+    # `python -c "import batt; batt.demo()"` shows only what is printed.
+    solved, speed = capsys.readouterr().out.splitlines()
+    assert solved == "solved 65 of 65 tasks, 260 of 260 pairs"
+    assert speed.endswith(" runs per second")

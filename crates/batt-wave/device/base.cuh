@@ -11,7 +11,7 @@ typedef long long i64;
 #ifdef BATT_HOST
 
 #define INLINE static inline
-/// Declares a function that is called, because its templates call each other.
+/// For functions that many ops call and that are too large to be a part of each.
 #define CALLED static inline
 INLINE u32 popcount(u32 x) { return (u32)__builtin_popcount(x); }
 INLINE u32 reverse_bits(u32 x) {
@@ -25,7 +25,7 @@ INLINE u32 lowest(u32 x) { return x ? (u32)__builtin_ctz(x) : 32; }
 /// The number of the highest bit of some.
 INLINE u32 highest(u32 x) { return 31 - (u32)__builtin_clz(x); }
 INLINE u64 atomic_take(u64 *at, u64 n) { return __atomic_fetch_add(at, n, __ATOMIC_RELAXED); }
-INLINE void atomic_add(u32 *at, u32 n) { __atomic_fetch_add(at, n, __ATOMIC_RELAXED); }
+INLINE u32 atomic_add(u32 *at, u32 n) { return __atomic_fetch_add(at, n, __ATOMIC_RELAXED); }
 
 #else
 
@@ -36,7 +36,7 @@ INLINE u32 reverse_bits(u32 x) { return __brev(x); }
 INLINE u32 lowest(u32 x) { return x ? (u32)__ffs((int)x) - 1 : 32; }
 INLINE u32 highest(u32 x) { return 31 - (u32)__clz((int)x); }
 INLINE u64 atomic_take(u64 *at, u64 n) { return atomicAdd(at, n); }
-INLINE void atomic_add(u32 *at, u32 n) { atomicAdd(at, n); }
+INLINE u32 atomic_add(u32 *at, u32 n) { return atomicAdd(at, n); }
 
 #endif
 

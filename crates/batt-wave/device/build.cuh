@@ -16,7 +16,7 @@ INLINE bool is_row(const V &v, u32 *width) {
 }
 
 /// The tuple of `n` values; the values stay where they are.
-INLINE V tuple_value(const Ctx &c, const V *items, u32 n) {
+CALLED V tuple_value(const Ctx &c, const V *items, u32 n) {
   if (n == 2 && items[0].kind == INT && items[1].kind == INT) {
     i64 i = int_of(items[0]), j = int_of(items[1]);
     if (fits_16(i) && fits_16(j)) return pair((i32)i, (i32)j);
@@ -65,7 +65,7 @@ INLINE u8 one_color(const Rows &mask, const Rows *plane) {
 
 /// The set of `n` values, of which equal ones may stand several times. `order` says what is known of
 /// the order if the set is no patch: UNKNOWN, SEQUENCED or BUILT.
-INLINE V set_of(const Ctx &c, const V *items, u32 n, Order order) {
+CALLED V set_of(const Ctx &c, const V *items, u32 n, Order order) {
   if (n == 0) return empty_patch();
   u8 kind = items[0].kind;
   bool flat = kind == PAIR || kind == CELL;

@@ -78,7 +78,7 @@ INLINE u64 hash_rows(const Rows *plane, const Rows &widths, u32 height) {
 }
 
 /// The hash of a patch.
-INLINE u64 hash_patch(const Ctx &c, const V &v) {
+CALLED u64 hash_patch(const Ctx &c, const V &v) {
   Patch p = patch_of(v);
   Rows plane[4];
   if (p.color == PLANES && v.kind == OBJECT)
@@ -116,7 +116,7 @@ INLINE u64 hash_patch(const Ctx &c, const V &v) {
 }
 
 /// The hash of a value without elements; false for others.
-INLINE bool hash_flat(const Ctx &c, const V &v, u64 *hash) {
+CALLED bool hash_flat(const Ctx &c, const V &v, u64 *hash) {
   switch (v.kind) {
     case BOOL:
     case INT: *hash = hash_int(int_of(v)); return true;
@@ -140,7 +140,7 @@ INLINE bool hash_flat(const Ctx &c, const V &v, u64 *hash) {
   }
 }
 /// The hash of a value whose containers nest at most DEPTH deep; false for others.
-template <int DEPTH> INLINE bool hash_value(const Ctx &c, const V &v, u64 *hash) {
+template <int DEPTH> CALLED bool hash_value(const Ctx &c, const V &v, u64 *hash) {
   if (DEPTH == 0 || (v.kind != TUPLE && v.kind != SET)) return hash_flat(c, v, hash);
   const V *items = (const V *)v.bits;
   u64 acc = v.kind == TUPLE ? P5 : 0;
@@ -156,7 +156,7 @@ template <int DEPTH> INLINE bool hash_value(const Ctx &c, const V &v, u64 *hash)
 // ---- Equality -----------------------------------------------------------------------------------
 
 /// Whether two patches of one kind are equal.
-INLINE bool equal_patches(const V &x, const V &y) {
+CALLED bool equal_patches(const V &x, const V &y) {
   if (x.kind != y.kind || x.a != y.a || x.b != y.b || x.len != y.len) return false;
   if (size_of_patch(x) != size_of_patch(y)) return false;
   if (size_of_patch(x) == 0) return true;
@@ -168,7 +168,7 @@ INLINE bool equal_patches(const V &x, const V &y) {
   return true;
 }
 /// Whether two grids are equal.
-INLINE bool equal_grids(const V &x, const V &y) {
+CALLED bool equal_grids(const V &x, const V &y) {
   if (x.a != y.a || x.b != y.b) return false;
   Grid g = grid_of(x), h = grid_of(y);
   for (u32 k = 0; k < 4; k++)
@@ -179,7 +179,7 @@ INLINE bool equal_grids(const V &x, const V &y) {
 enum Answer : u32 { NO, YES, UNSURE };
 
 /// Whether two values are equal in Python, for containers that nest at most DEPTH deep.
-template <int DEPTH> INLINE Answer equal_values(const V &x, const V &y) {
+template <int DEPTH> CALLED Answer equal_values(const V &x, const V &y) {
   if (is_int(x) && is_int(y)) return x.bits == y.bits ? YES : NO;
   if (x.kind == RAGGED || y.kind == RAGGED) return UNSURE;
   if (x.kind != y.kind) {

@@ -36,11 +36,13 @@ pub(super) enum Func {
 }
 
 impl Val {
-    /// Calls `f` with the data, or with all data that a function has, in the order of evaluation.
-    pub(super) fn each_operand(&self, f: &mut impl FnMut(Operand)) {
+    /// Passes the calls that a value comes from: its own, or those whose values a function has bound.
+    /// A step fails if one of them does.
+    pub(super) fn each_call(&self, see: &mut impl FnMut(Operand)) {
         match self {
-            Val::Data(operand) => f(*operand),
-            Val::Func(function) => function.each_operand(f),
+            Val::Data(operand @ Operand::Call(_)) => see(*operand),
+            Val::Data(_) => {}
+            Val::Func(func) => func.each_call(see),
         }
     }
 }
@@ -54,25 +56,18 @@ const AS_SET: u32 = 2;
 const MOST_POWER: i64 = 40;
 
 impl Func {
-    fn each_operand(&self, f: &mut impl FnMut(Operand)) {
+    fn each_call(&self, see: &mut impl FnMut(Operand)) {
         match self {
             Func::Op(_) => {}
-            Func::Compose(a, b) => {
-                a.each_operand(f);
-                b.each_operand(f);
+            Func::Compose(f, g) => [f, g].into_iter().for_each(|func| func.each_call(see)),
+            Func::Chain(f, g, h) | Func::Fork(f, g, h) => {
+                [f, g, h].into_iter().for_each(|func| func.each_call(see));
             }
-            Func::Chain(a, b, c) | Func::Fork(a, b, c) => {
-                a.each_operand(f);
-                b.each_operand(f);
-                c.each_operand(f);
+            Func::Matcher(func, fixed) | Func::Lbind(func, fixed) | Func::Rbind(func, fixed) => {
+                func.each_call(see);
+                fixed.each_call(see);
             }
-            Func::Matcher(function, val)
-            | Func::Lbind(function, val)
-            | Func::Rbind(function, val) => {
-                function.each_operand(f);
-                val.each_operand(f);
-            }
-            Func::Power(function, _) => function.each_operand(f),
+            Func::Power(func, _) => func.each_call(see),
         }
     }
 

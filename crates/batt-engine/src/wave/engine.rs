@@ -58,6 +58,7 @@ pub struct WaveEngine {
     pub(super) memory: Memory,
     /// The samples that stay, with their id.
     resident: Option<(u64, WaveSamples)>,
+    pub(super) profiled: bool,
 }
 
 impl WaveEngine {
@@ -74,6 +75,7 @@ impl WaveEngine {
             tables_at: tables.address,
             memory: Memory::default(),
             resident: None,
+            profiled: false,
         })
     }
 
@@ -85,6 +87,11 @@ impl WaveEngine {
     /// Returns the kernels that plans may use.
     pub fn table(&self) -> &'static KernelTable {
         self.device.table()
+    }
+
+    /// Sets whether reports have the time of each kernel. Each kernel then waits for the one before.
+    pub fn profile(&mut self, on: bool) {
+        self.profiled = on;
     }
 
     /// Copies samples to the device.

@@ -1,5 +1,7 @@
 //! Runs plans: opens the domains of each level, and launches the calls of each level by op.
 
+use std::time::Instant;
+
 use super::device::{WaveBuffer, WaveDevice};
 use super::engine::{WaveBatch, WaveEngine, WaveSamples};
 use super::layout::{
@@ -354,36 +356,63 @@ impl<'p> Chunk<'_, 'p> {
     /// Opens inner domains whose containers are there.
     fn open(&mut self, domains: &[(usize, DomainId)], room: &mut Room) -> Result<(), Failure> {
         let table = self.engine.table();
-        let total_bytes = 8 * domains.len() as u64;
-        let totals_at = room.values.take(total_bytes)?;
-        self.engine.device.clear(totals_at, total_bytes)?;
+        let items_of = |run: &Chunk<'_, '_>, slice: usize, domain: DomainId| {
+            u64::from(run.live[slice].domains[domain as usize].items)
+        };
+        // The number of items of each domain, then the numbers of items of each of its samples.
+        let mut zeros = 8 * domains.len() as u64;
+        let counts: Vec<u64> = (domains.iter())
+            .map(|&(slice, domain)| {
+                let at = zeros;
+                zeros += 4 * items_of(self, slice, self.inner(slice, domain).around[0]);
+                zeros = zeros.next_multiple_of(8);
+                at
+            })
+            .collect();
+        let totals_at = room.values.take(zeros)?;
+        self.engine.device.clear(totals_at, zeros)?;
         let mut nodes = Vec::with_capacity(domains.len());
-        for (k, &(slice, domain)) in domains.iter().enumerate() {
+        for (k, (&(slice, domain), counts)) in domains.iter().zip(counts).enumerate() {
             let inner = self.inner(slice, domain);
-            let items = self.live[slice].domains[inner.parent as usize].items;
-            let starts = room.values.take(4 * u64::from(items))?;
-            self.live[slice].domains[domain as usize].starts = starts;
+            let plan = self.batch(slice).plan;
+            let items = items_of(self, slice, inner.parent);
+            let starts = room.values.take(4 * items)?;
+            let live = &mut self.live[slice].domains[domain as usize];
+            live.starts = starts;
+            live.counts = totals_at + counts;
+            let counts = live.counts;
             let first = self.arg(slice, inner.containers[0], inner.parent);
             let second = inner.containers.get(1);
             let second = second.map_or(first, |second| self.arg(slice, *second, inner.parent));
+            let maps = &self.live[slice].domains[inner.parent as usize].maps;
+            let to_samples = maps.iter().find(|(outer, _)| *outer == inner.around[0]);
             nodes.push(Node {
-                args: [first, second, Arg::default(), Arg::default()],
+                args: [
+                    first,
+                    second,
+                    Arg {
+                        map: counts,
+                        unused: plan.most_items[domain as usize],
+                        ..Arg::default()
+                    },
+                    Arg {
+                        map: to_samples.map_or(0, |(_, map)| *map),
+                        ..Arg::default()
+                    },
+                ],
                 out: starts,
                 payload: totals_at + 8 * k as u64,
-                items,
+                items: items as u32,
                 extra: inner.spread as u32,
-                dialect: self.batch(slice).plan.dialect as u32,
+                dialect: plan.dialect as u32,
                 unused: 0,
             });
         }
         self.launch(table.special("count"), &nodes, room)?;
         let mut totals = vec![0_u64; domains.len()];
-        self.engine
-            .device
-            .download(totals_at, bytes_of_mut(&mut totals))?;
+        self.engine.device.download(totals_at, bytes_of_mut(&mut totals))?;
         let mut fill = Vec::with_capacity(domains.len());
         let mut ancestors: Vec<Ancestor> = Vec::new();
-        let mut cleared = (0, 0);
         for ((&(slice, domain), mut node), total) in domains.iter().zip(nodes).zip(totals) {
             let items = u32::try_from(total).map_err(|_| Failure::Room)?;
             self.live[slice].domains[domain as usize].items = items;
@@ -407,31 +436,21 @@ impl<'p> Chunk<'_, 'p> {
                 });
                 maps.push((outer, to));
             }
-            let outermost = inner.around[0];
-            let count_bytes = 4 * u64::from(self.live[slice].domains[outermost as usize].items);
-            let counts = room.values.take(count_bytes)?;
-            if cleared.0 == 0 {
-                cleared.0 = counts;
-            }
-            cleared.1 = counts + count_bytes;
-            self.engine.device.clear(counts, count_bytes)?;
             let live = &mut self.live[slice].domains[domain as usize];
             node.args[2] = Arg {
                 values: live.starts,
-                map: counts,
+                map: 0,
                 each: 0,
                 unused: inner.around.len() as u32,
             };
             node.args[3] = Arg {
                 values: 16 * before as u64,
-                map: ancestors[before].from,
                 ..Arg::default()
             };
             node.out = elements[0];
             node.payload = elements[1];
             live.elements = elements;
             live.maps = maps;
-            live.counts = counts;
             fill.push(node);
         }
         let ancestors_at = room.facts.take(size_of_val(&*ancestors) as u64)?;
@@ -542,7 +561,10 @@ impl<'p> Chunk<'_, 'p> {
         self.report.items += items;
         let nodes_at = room.facts.take(size_of_val(nodes) as u64)?;
         let WaveEngine {
-            device, tables_at, ..
+            device,
+            tables_at,
+            profiled,
+            ..
         } = &mut *self.engine;
         device.upload(nodes_at, bytes_of(nodes))?;
         let most = nodes.iter().map(|node| node.items).max().unwrap_or(0);
@@ -553,7 +575,13 @@ impl<'p> Chunk<'_, 'p> {
             node_count: nodes.len() as u32,
             unused: 0,
         };
+        let started = Instant::now();
         device.launch(kernel, &wave, most)?;
+        if *profiled {
+            // Waits for the kernel.
+            device.download(room.heap, &mut [0; 8])?;
+            self.report.count(kernel, nodes.len(), items, started.elapsed());
+        }
         Ok(())
     }
 

@@ -29,5 +29,5 @@ pub use engine::{WaveBatch, WaveEngine, WaveSamples};
 pub use layout::Wave;
 pub use plan::{WaveArg, WavePlan, WavePlanner};
 pub use records::{WaveEnd, WaveRecords};
-pub use report::{WaveReason, WaveReport};
+pub use report::{KernelWork, WaveReason, WaveReport};
 pub use table::{KernelTable, WaveKernel, WaveMapping};

@@ -26,6 +26,9 @@ const MOST_CALLS: usize = 2_000;
 const ROW_COST: u32 = 8_000;
 const THREAD_COST: u32 = 60;
 
+/// The most that a run may cost: `MOST_COST` in `judge.cuh`.
+const MOST_COST: u32 = 3_000_000;
+
 /// A set of items: the samples, the elements of containers, or a single item.
 pub(super) type DomainId = u32;
 
@@ -113,6 +116,8 @@ pub struct WavePlan {
     pub(super) domains: Vec<Domain>,
     /// The numbers of the calls, by level, then by kernel.
     pub(super) order: Vec<u32>,
+    /// The most items of a sample in each domain. A sample with more costs each program too much.
+    pub(super) most_items: Vec<u32>,
     /// The inner domains, by level.
     pub(super) opening: Vec<DomainId>,
     pub(super) programs: Vec<PlannedProgram>,
@@ -154,17 +159,6 @@ pub enum WaveArg {
     Program(Program),
 }
 
-/// Adds the calls that a step fails with: its value, or what was computed for its function.
-fn push_calls(calls: &mut Vec<(u32, Operand)>, step: usize, val: &Val) {
-    val.each_operand(&mut |operand| {
-        // Constants and inputs cannot fail, and what an earlier step has fails there.
-        let is_new = || calls.iter().all(|(_, known)| *known != operand);
-        if matches!(operand, Operand::Call(_)) && is_new() {
-            calls.push((step as u32, operand));
-        }
-    });
-}
-
 /// What a call is made of: equal ones are one call.
 type CallKey = (usize, u32, Vec<Operand>, Option<(DomainId, Operand)>);
 
@@ -197,6 +191,7 @@ impl WavePlanner {
                 constants: Encoded::default(),
                 domains: vec![Domain::Unit, Domain::Samples],
                 order: Vec::new(),
+                most_items: Vec::new(),
                 opening: Vec::new(),
                 programs: Vec::new(),
                 places: Vec::new(),
@@ -247,7 +242,7 @@ impl WavePlanner {
         let result = self.compiled_value(program, &mut steps)?;
         let mut calls = Vec::with_capacity(steps.len());
         for (step, val) in steps.iter().enumerate() {
-            push_calls(&mut calls, step, val);
+            val.each_call(&mut |operand| calls.push((step as u32, operand)));
         }
         match result {
             Val::Data(result) => Some(self.planned(calls, result)),
@@ -307,7 +302,7 @@ impl WavePlanner {
         let mut data = Vec::with_capacity(steps.len());
         for (step, node) in steps.iter().enumerate() {
             let val = self.value(graph, Ref::node(*node))?;
-            push_calls(&mut data, step, &val);
+            val.each_call(&mut |operand| data.push((step as u32, operand)));
         }
         let Val::Data(result) = self.value(graph, result)? else {
             return None;
@@ -613,6 +608,12 @@ impl WavePlanner {
             let call = &plan.calls[call as usize];
             (call.level, call.kernel)
         });
+        let mut least = vec![u32::MAX; plan.domains.len()];
+        for (domain, cost) in plan.programs.iter().flat_map(|program| &program.charges) {
+            let known = &mut least[*domain as usize];
+            *known = (*known).min(*cost);
+        }
+        plan.most_items = least.iter().map(|cost| MOST_COST / (*cost).max(1)).collect();
         plan.opening = (0..plan.domains.len() as DomainId)
             .filter(|&domain| matches!(plan.domains[domain as usize], Domain::Inner(_)))
             .collect();

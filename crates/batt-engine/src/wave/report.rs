@@ -1,5 +1,7 @@
 //! What became of runs.
 
+use std::time::Duration;
+
 use crate::device::Reason;
 
 /// Why a run was left to the CPU. The first ones are `WaveReason` in `value.cuh`.
@@ -76,11 +78,38 @@ pub struct WaveReport {
     pub launches: u64,
     /// Values that the kernels computed.
     pub items: u64,
+    /// The work of each kernel, by its number, if it was [profiled](super::WaveEngine::profile).
+    pub kernels: Vec<KernelWork>,
     /// Errors of the device.
     pub errors: Vec<String>,
 }
 
+/// The work of a kernel.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct KernelWork {
+    /// How often it was launched.
+    pub launches: u64,
+    /// The calls of its op in plans.
+    pub calls: u64,
+    /// The values it computed.
+    pub items: u64,
+    /// The time it took.
+    pub time: Duration,
+}
+
 impl WaveReport {
+    /// Counts a launch of a kernel.
+    pub(super) fn count(&mut self, kernel: usize, calls: usize, items: u64, time: Duration) {
+        if self.kernels.len() <= kernel {
+            self.kernels.resize(kernel + 1, KernelWork::default());
+        }
+        let work = &mut self.kernels[kernel];
+        work.launches += 1;
+        work.calls += calls as u64;
+        work.items += items;
+        work.time += time;
+    }
+
     /// Returns the runs left to the CPU, with the reasons.
     pub fn reasons(&self) -> impl Iterator<Item = (WaveReason, u64)> {
         let all = WaveReason::ALL.into_iter().zip(self.left);

@@ -64,6 +64,9 @@ _AT_HAND = 2
 # A unit that has taken so many workers with it will take the next one, too.
 _MOST_LOSSES = 5
 
+# If so many workers in a row do not start, none will: a machine may lack the package.
+_MOST_FAILED_STARTS = 10
+
 # Units for each worker. More even out what units take, fewer cost less to deal out.
 _UNITS_EACH = 16
 
@@ -298,6 +301,7 @@ class _Pool:
         self._make = ray.remote(num_cpus=num_cpus, num_gpus=num_gpus)(_Worker)
         self._job = ray.put(job)
         self._starting: dict[Any, Any] = {}
+        self._failed_starts = 0
         self._workers: list[Any] = []
 
     def __enter__(self) -> _Pool:
@@ -329,18 +333,44 @@ class _Pool:
         running: dict[Any, tuple[int, Any]] = {}
         losses: dict[int, int] = {}
         done: set[int] = set()
+        # Each worker is in the queue once for every unit that it has room for.
+        free = deque(self._workers * _AT_HAND)
+        load = dict.fromkeys(self._workers, 0)
+        copies: dict[int, int] = {}
+
+        def give(unit: int, worker: Any) -> None:
+            running[getattr(worker, method).remote(*units[unit])] = (unit, worker)
+            load[worker] += 1
+            copies[unit] = copies.get(unit, 0) + 1
+
         while len(done) < len(units):
-            self._deal(method, units, waiting, running, done)
-            ready, _ = ray.wait([*running, *self._starting], timeout=1.0)
-            for ref in ready:
+            while waiting and free:
+                worker = free.popleft()
+                if load.get(worker, _AT_HAND) < _AT_HAND:
+                    give(waiting.popleft(), worker)
+            if not waiting:
+                # Idle workers repeat the units under way, the oldest first, so that nobody waits
+                # for a slow machine. Two copies are enough.
+                late = [
+                    unit for unit, _ in running.values() if copies[unit] < 2 and unit not in done
+                ]
+                idle = [worker for worker, count in load.items() if count == 0]
+                for unit, worker in zip(late, idle):
+                    give(unit, worker)
+            for ref in _ready([*running, *self._starting]):
                 if ref in self._starting:
-                    self._started(ref)
+                    worker = self._started(ref)
+                    if worker is not None:
+                        load[worker] = 0
+                        free.extend([worker] * _AT_HAND)
                     continue
                 unit, worker = running.pop(ref)
+                copies[unit] -= 1
                 try:
                     result = ray.get(ref)
                 except _LOST:
-                    self._lost(worker)
+                    if load.pop(worker, None) is not None:
+                        self._lost(worker)
                     losses[unit] = losses.get(unit, 0) + 1
                     if losses[unit] >= _MOST_LOSSES:
                         raise BattError(
@@ -350,55 +380,56 @@ class _Pool:
                     if unit not in done and unit not in waiting:
                         waiting.appendleft(unit)
                     continue
+                if worker in load:
+                    load[worker] -= 1
+                    free.append(worker)
                 if unit not in done:
                     done.add(unit)
                     yield unit, result
 
-    def _deal(
-        self,
-        method: str,
-        units: Mapping[int, tuple[Any, ...]],
-        waiting: deque[int],
-        running: dict[Any, tuple[int, Any]],
-        done: set[int],
-    ) -> None:
-        """Gives units to workers that have room; at the end, those that are still under way."""
-        load = {id(worker): 0 for worker in self._workers}
-        copies: dict[int, int] = {}
-        for unit, worker in running.values():
-            load[id(worker)] = load.get(id(worker), 0) + 1
-            copies[unit] = copies.get(unit, 0) + 1
-        for worker in self._workers:
-            while load[id(worker)] < _AT_HAND:
-                if waiting:
-                    unit = waiting.popleft()
-                elif load[id(worker)] == 0:
-                    # The oldest come first. Two copies are enough.
-                    late = [unit for unit, n in copies.items() if n < 2 and unit not in done]
-                    if not late:
-                        break
-                    unit = late[0]
-                else:
-                    break
-                ref = getattr(worker, method).remote(*units[unit])
-                running[ref] = (unit, worker)
-                load[id(worker)] += 1
-                copies[unit] = copies.get(unit, 0) + 1
-
-    def _started(self, ref: Any) -> None:
+    def _started(self, ref: Any) -> Any:
+        """Takes a worker that has started, and returns it unless it is lost already."""
         worker = self._starting.pop(ref)
         try:
             ray.get(ref)
-        except _LOST:
+        except _LOST as error:
+            self._failed_starts += 1
+            if self._failed_starts >= _MOST_FAILED_STARTS:
+                raise BattError(
+                    f"{self._failed_starts} workers in a row did not start: {_cause(error)}",
+                    "install the same version of batt-arc on every machine",
+                ) from None
             # Ray places the next one when there is room.
             self._start()
-        else:
-            self._workers.append(worker)
+            return None
+        self._failed_starts = 0
+        self._workers.append(worker)
+        return worker
 
     def _lost(self, worker: Any) -> None:
         if worker in self._workers:
             self._workers.remove(worker)
             self._start()
+
+
+def _cause(error: Exception) -> str:
+    """Returns the line of an error of Ray that says most: the last one, that of the exception."""
+    lines = [line.strip() for line in str(error).splitlines() if line.strip()]
+    return lines[-1] if lines else type(error).__name__
+
+
+def _ready(refs: list[Any]) -> list[Any]:
+    """Waits for results, a second at most, and returns all that have come.
+
+    To ask takes longer the more results are awaited. So the driver of a large cluster must not ask
+    for each one.
+    """
+    first: list[Any]
+    first, rest = ray.wait(refs, timeout=1.0)
+    more: list[Any] = []
+    if first and rest:
+        more, _ = ray.wait(rest, num_returns=len(rest), timeout=0)
+    return first + more
 
 
 def _room(num_cpus: float, num_gpus: float) -> int:

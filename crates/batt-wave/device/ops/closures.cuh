@@ -37,7 +37,7 @@ INLINE bool is_in_order(const V &v) {
 }
 
 /// Writes the elements of a container. Patches go row by row.
-INLINE bool spread_elements(const Ctx &c, const V &v, V *to) {
+CALLED bool spread_elements(const Ctx &c, const V &v, V *to) {
   if (v.kind == TUPLE || v.kind == SET) {
     const V *from = (const V *)v.bits;
     (void)rows([&](u32 l) {
@@ -95,20 +95,28 @@ INLINE u32 spread_count(u32 spread, const V &x, const V &y) {
   return spread == EACH ? n : spread == ZIP ? min_of(n, m) : n * m;
 }
 
-/// Counts the new items of each item. args: the containers; out: where the items of each begin;
-/// payload: how many there are of all.
+/// In the place of the first item of an item that has none, because its sample has too many.
+const u32 TOO_MANY = 0xffffffffu;
+
+/// Counts the new items of each item. args[0], args[1]: the containers; args[2].map: the number of
+/// elements of each sample, of which args[2].unused are allowed; args[3].map: the sample of each item;
+/// out: where the items of each begin; payload: how many there are of all.
 KERNEL(wave_count) {
   each_thread_item(w, [&](const Node &node, u32 item) {
     V x = arg_of(node.args[0], item), y = arg_of(node.args[1], item);
-    u32 n = is_value(x) && is_value(y) ? spread_count(node.extra, x, y) : 0;
-    ((u32 *)node.out)[item] = n ? (u32)atomic_take((u64 *)node.payload, n) : 0;
+    u32 n = is_value(x) && is_value(y) ? spread_count(node.extra, x, y) : 0, start = 0;
+    if (n) {
+      u32 sample = node.args[3].map ? ((const u32 *)node.args[3].map)[item] : item, most = node.args[2].unused;
+      u32 before = atomic_add((u32 *)node.args[2].map + sample, min_of(n, most + 1));
+      start = n > most || before > most - n ? TOO_MANY : (u32)atomic_take((u64 *)node.payload, n);
+    }
+    ((u32 *)node.out)[item] = start;
   });
 }
 
 /// Writes the elements. args[0], args[1]: the containers; args[2].values: where the items begin;
-/// args[2].map: the number of elements of each sample; args[2].unused: how many ancestors there are;
-/// args[3].values: the ancestors; args[3].map: for each item, its sample; out, payload: the elements
-/// of both containers.
+/// args[2].unused: how many ancestors there are; args[3].values: the ancestors; out, payload: the
+/// elements of both containers.
 KERNEL(wave_spread) {
   each_row_item(w, [&](const Node &node, u32 item) {
     Ctx c = context(w, node, item, 0);
@@ -116,6 +124,7 @@ KERNEL(wave_spread) {
     u32 n = is_value(x) && is_value(y) ? spread_count(node.extra, x, y) : 0;
     if (n == 0) return;
     u32 start = ((const u32 *)node.args[2].values)[item];
+    if (start == TOO_MANY) return;
     V *first = (V *)node.out + start, *second = (V *)node.payload + start;
     const Ancestor *ancestors = (const Ancestor *)node.args[3].values;
     for (u32 k = 0; k < node.args[2].unused; k++) {
@@ -126,12 +135,6 @@ KERNEL(wave_spread) {
         return 0u;
       });
     }
-    u32 sample = node.args[3].map ? ((const u32 *)node.args[3].map)[item] : item;
-#ifdef BATT_HOST
-    atomic_add((u32 *)node.args[2].map + sample, n);
-#else
-    if (lane() == 0) atomic_add((u32 *)node.args[2].map + sample, n);
-#endif
     V failed = stopped(MEMORY);
     bool done;
     if (node.extra == EACH) {
@@ -508,7 +511,9 @@ INLINE V sorted_by(const Ctx &c, V items, Results r) {
       if (!is_container(items) || !is_container(others)) return put(out, stopped(ODD));            \
       u32 spread = node.extra & 255, as = node.extra >> 8;                                         \
       u32 count = spread_count(spread, items, others);                                             \
-      Results r = {(const V *)node.args[1].values + ((const u32 *)node.args[2].values)[item], count}; \
+      u32 start = count ? ((const u32 *)node.args[2].values)[item] : 0;                            \
+      if (start == TOO_MANY) return put(out, stopped(LIMIT));                                      \
+      Results r = {(const V *)node.args[1].values + start, count};                                 \
       (void)as;                                                                                    \
       put(out, __VA_ARGS__);                                                                       \
     });                                                                                            \

@@ -2,7 +2,7 @@
 // operation does the work.
 
 // These are in closures.cuh and objects.cuh, which come later.
-INLINE bool spread_elements(const Ctx &c, const V &v, V *to);
+CALLED bool spread_elements(const Ctx &c, const V &v, V *to);
 INLINE bool property_of(const V &v, u32 property, i64 *value);
 
 /// More elements than this are left to the CPU: those of sets are compared in pairs.
@@ -244,7 +244,7 @@ INLINE bool make_patch(const V *items, u32 n) {
   });
 }
 /// The set of distinct values.
-INLINE V set_of_distinct(const Ctx &c, const V *items, u32 n, Order order) {
+CALLED V set_of_distinct(const Ctx &c, const V *items, u32 n, Order order) {
   if (n == 0) return empty_patch();
   if (make_patch(items, n)) return set_of(c, items, n, order);
   return make(SET, 0, 0, n == 1 ? IN_ORDER : order, n, (u64)items);

@@ -5,7 +5,7 @@
 // Of closures.cuh.
 INLINE bool is_container(const V &v);
 INLINE u32 length_of(const V &v);
-INLINE bool spread_elements(const Ctx &c, const V &v, V *to);
+CALLED bool spread_elements(const Ctx &c, const V &v, V *to);
 
 /// Can a value neither be iterated nor indexed?
 INLINE bool is_atom(const V &v) { return v.kind == NONE || is_int(v) || v.kind == OP; }

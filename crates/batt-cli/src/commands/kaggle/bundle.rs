@@ -141,8 +141,9 @@ fn this_program() -> Result<PathBuf> {
         return Ok(path);
     }
     Err(advised(
-        format_args!("{} is not the program batt", path.display()),
-        "name a program to pack with --binary",
+        format_args!("{} is not a program to pack", path.display()),
+        "build one with `cargo build --release` in a clone of Batt, \
+         and add --binary target/release/batt",
     ))
 }
 
