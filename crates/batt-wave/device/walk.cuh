@@ -335,8 +335,9 @@ template <int DEPTH> INLINE V replay_made(const Ctx &c, const V &v, Replay &r) {
     if (failed.kind != NONE) return failed;
     u32 times = v.a / parent.a;
     each_place(other, [&](u32 at) {
+      u32 i = (at >> 5) * times, j = (at & 31) * times;
       for (u32 p = 0; p < times; p++)
-        for (u32 q = 0; q < times; q++) add_place(c, r, v, ((at >> 5) * times + p) << 5 | ((at & 31) * times + q));
+        for (u32 q = 0; q < times; q++) add_place(c, r, v, (i + p) << 5 | (j + q));
     });
     freeze(r.table, r.hashes);
     return none();
@@ -357,7 +358,8 @@ template <int DEPTH> INLINE V replay_made(const Ctx &c, const V &v, Replay &r) {
     freeze(other.table, other.hashes);
     if (origin.making == SUBTRACT) {
       // What is taken out leaves dummies.
-      for (u32 k = 0, n = other.table.used; k < n; k++) other.places[k] = (u16)place_in(v, a, other.places[k]);
+      u32 n = other.table.used;
+      for (u32 k = 0; k < n; k++) other.places[k] = (u16)place_in(v, a, other.places[k]);
       for (u32 slot = 0; slot <= other.table.mask; slot++) {
         u16 &k = other.table.slots[slot];
         if (k != EMPTY && other.places[k] >= 1024) k = EMPTY, other.table.used--;
@@ -432,7 +434,8 @@ template <int DEPTH> CALLED V replay(const Ctx &c, const V &v, Replay &r) {
     }
     default:
       for (u32 i = 0; i < root.a; i++)
-        for (u32 todo = patch_row(root, 0, i); todo; todo &= todo - 1) add_place(c, r, root, i << 5 | lowest(todo));
+        for (u32 todo = patch_row(root, 0, i); todo; todo &= todo - 1)
+          add_place(c, r, root, i << 5 | lowest(todo));
   }
   if (!done) return stopped(MEMORY);
   if (walk == FLOODED || walk == ROWS_FROZEN) freeze(r.table, r.hashes);

@@ -320,7 +320,8 @@ INLINE V collected(const Ctx &c, V items, const V &others, Results r, u32 as) {
   // Which of several failures comes first, and the order of the new set.
   if (as == LIKE && !all_flat) put_in_order(c, items, r);
   // Those of two containers at a time have been put in order before.
-  bool ordered = as == LIKE ? is_in_order(items) : as == AS_TUPLE || put_product_in_order(c, items, others, r);
+  bool ordered = as == AS_TUPLE || (as == LIKE && is_in_order(items));
+  if (as == AS_SET) ordered = put_product_in_order(c, items, others, r);
   V failed = failure_in(ordered, r);
   if (failed.kind != NONE) return through_generator(failed);
   bool set = as == AS_SET || (as == LIKE && (items.kind == SET || is_patch(items)));

@@ -820,7 +820,8 @@ ROW_OP(delta)(const Ctx &c, V patch) {
     if (!is_patch(patch) || !is_patch(rest) || size_of_patch(rest) < 2) return rest;
     V whole = walked(indices(c, box, e.top, e.left), ROWS_BUILT);
     // The order of what is taken away does not count.
-    return is_value(whole) ? made_of_two(c, rest, whole, walked(unordered(patch), ROWS_BUILT), SUBTRACT) : rest;
+    if (!is_value(whole)) return rest;
+    return made_of_two(c, rest, whole, walked(unordered(patch), ROWS_BUILT), SUBTRACT);
   });
 }
 
