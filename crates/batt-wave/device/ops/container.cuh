@@ -426,9 +426,9 @@ template <class F> INLINE V cells_of_several(const Ctx &c, const Together &all, 
   sync();
   return make(SET, 0, 0, UNKNOWN, count_before, (u64)to);
 }
-/// The union of n patches, those of `containers`; NONE if it needs a list.
-template <class F> INLINE V union_of(const Ctx &c, u32 n, F patch, const V &containers,
-                                        Making making) {
+/// The union of the n patches of a list, which is that of `containers`; NONE if it needs a list.
+CALLED V union_of(const Ctx &c, u32 n, const V *list, const V &containers, Making making) {
+  auto patch = [&](u32 k) { return list[k]; };
   Together all = bounds_together(n, patch);
   if (all.kind == STOPPED) return none();
   if (all.size == 0) return empty_patch();
@@ -455,15 +455,14 @@ template <class F> INLINE V union_of(const Ctx &c, u32 n, F patch, const V &cont
 
 /// The union of two patches; NONE if it needs a list.
 INLINE V union_of_two(const Ctx &c, const V &a, const V &b, Making making) {
-  V none_known = make(SET, 0, 0, UNKNOWN, 2, 0);
-  V *both = may_walk(a) && may_walk(b) ? (V *)take(c, 2 * sizeof(V)) : nullptr;
-  if (both) {
-    put(both, a);
-    put(both + 1, b);
-    sync();
-  }
-  V containers = both ? make(TUPLE, 0, 0, 0, 2, (u64)both) : none_known;
-  return union_of(c, 2, [&](u32 k) { return k ? b : a; }, containers, making);
+  V *both = (V *)take(c, 2 * sizeof(V));
+  if (!both) return stopped(MEMORY);
+  put(both, a);
+  put(both + 1, b);
+  sync();
+  bool known = may_walk(a) && may_walk(b);
+  V containers = known ? make(TUPLE, 0, 0, 0, 2, (u64)both) : make(SET, 0, 0, UNKNOWN, 2, (u64)both);
+  return union_of(c, 2, both, containers, making);
 }
 
 // ---- Ops ---------------------------------------------------------------------------------------
@@ -667,7 +666,7 @@ ROW_OP(merge)(const Ctx &c, V containers) {
   bool set = any_set(containers);
   const V *list = (const V *)containers.bits;
   if (containers.kind == SET && !any_of(containers.len, [&](u32 k) { return !is_patch(list[k]); })) {
-    V all = union_of(c, containers.len, [&](u32 k) { return list[k]; }, containers, GATHER);
+    V all = union_of(c, containers.len, list, containers, GATHER);
     if (all.kind != NONE) return all;
   }
   Items members, all;

@@ -200,7 +200,7 @@ INLINE V reversed_tuple(const Ctx &c, const V &v) {
   sync();
   return tuple_value(c, to, v.len);
 }
-INLINE V mirrored(const Ctx &c, const V &v, Turn turn, FaultCode if_empty) {
+CALLED V mirrored(const Ctx &c, const V &v, Turn turn, FaultCode if_empty) {
   if (has_lines(v)) return turned_grid(c, v, turn);
   if (is_patch(v)) {
     if (size_of_patch(v) == 0) return fault(if_empty);
