@@ -456,8 +456,9 @@ template <int DEPTH> CALLED V replay(const Ctx &c, const V &v, Replay &r) {
   return none();
 }
 
-/// How deep patches are made of each other.
-const int DEEPEST = 4;
+/// How deep patches may be made of each other, without those that keep their places. Each level is another
+/// copy of the code, and more are rare.
+const int DEEPEST = 2;
 
 // ---- For ops --------------------------------------------------------------------------------------------
 
