@@ -12,6 +12,7 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use batt_engine::device::{Batch, Device, DeviceError, Launch, Launched, Times};
+use batt_engine::wave::WaveEngine;
 use cudarc::driver::result::stream::StreamKind;
 use cudarc::driver::result::{self, DriverError};
 use cudarc::driver::sys::{
@@ -26,6 +27,7 @@ use crate::kernel::{Kernel, Maker, Origin};
 use crate::memory::{Buffer, Layout, Pinned, with_spare_room};
 use crate::nvrtc::Image;
 use crate::source::{Source, VM};
+use crate::waves::CudaWaves;
 
 /// The name of the kernel.
 const KERNEL: &str = "batt_vm";
@@ -106,6 +108,11 @@ pub struct Cuda {
     programs: Option<(u64, usize)>,
     /// The id of the inputs on the device, and their number of words.
     inputs: Option<(u64, usize)>,
+    /// The engine that scores programs as waves, once it was asked for; `None` inside if it cannot be
+    /// opened.
+    waves: Option<Option<WaveEngine>>,
+    /// Whether the kernel is the VM, whose programs waves run too.
+    scores: bool,
 }
 
 // SAFETY: the driver's handles may be used by any thread that has made the context current. `run`
@@ -303,6 +310,8 @@ impl Cuda {
             down: Pinned::default(),
             programs: None,
             inputs: None,
+            waves: None,
+            scores: std::ptr::eq(settings.maker.files, VM),
             context: ManuallyDrop::new(context),
             budget,
             facts,
@@ -645,6 +654,19 @@ impl Device for Cuda {
 
     fn memory(&self) -> u64 {
         self.quota
+    }
+
+    fn waves(&mut self) -> Option<&mut WaveEngine> {
+        let ordinal = self.facts.ordinal;
+        let open = || {
+            let (device, _) = CudaWaves::open(ordinal).ok()?;
+            WaveEngine::new(Box::new(device)).ok()
+        };
+        // Tests compile other kernels than the VM.
+        match self.scores {
+            true => self.waves.get_or_insert_with(open).as_mut(),
+            false => None,
+        }
     }
 
     fn run(&mut self, batch: &Batch<'_>) -> Result<Launched, DeviceError> {

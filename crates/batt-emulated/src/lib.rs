@@ -18,6 +18,8 @@ use std::time::Instant;
 use std::{ffi::CStr, ptr};
 
 use batt_engine::device::{Batch, Device, DeviceError, Launch, Launched, Times};
+use batt_engine::wave::WaveEngine;
+use batt_wave::EmulatedWaves;
 
 unsafe extern "C" {
     /// Runs jobs on the calling thread until none are left.
@@ -101,6 +103,8 @@ pub struct Emulated {
     arenas: Vec<Vec<Unit>>,
     /// The mode of a whole warp; `None` runs one lane on each thread.
     lanes: Option<Lanes>,
+    /// The engine that scores programs as waves.
+    waves: Option<WaveEngine>,
 }
 
 impl Emulated {
@@ -109,7 +113,14 @@ impl Emulated {
         Emulated {
             arenas: vec![Vec::new(); threads.get()],
             lanes: None,
+            waves: None,
         }
+    }
+
+    /// Adds the emulated device of the waves, which then scores programs.
+    pub fn with_waves(mut self) -> Result<Emulated, DeviceError> {
+        self.waves = Some(WaveEngine::new(Box::new(EmulatedWaves))?);
+        Ok(self)
     }
 
     /// Creates a device with one warp and all its lanes. A launch fails if lanes break a rule of
@@ -122,6 +133,7 @@ impl Emulated {
         cfg!(fibres).then(|| Emulated {
             arenas: vec![Vec::new()],
             lanes: Some(lanes),
+            waves: None,
         })
     }
 
@@ -190,6 +202,10 @@ impl Device for Emulated {
     fn memory(&self) -> u64 {
         // The memory of the host that tests may use.
         4 << 30
+    }
+
+    fn waves(&mut self) -> Option<&mut WaveEngine> {
+        self.waves.as_mut()
     }
 
     fn run(&mut self, batch: &Batch<'_>) -> Result<Launched, DeviceError> {

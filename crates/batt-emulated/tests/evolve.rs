@@ -47,14 +47,17 @@ fn evolution_has_the_same_results_with_a_device() {
     let (found, state, tally) = run(&mut []);
     assert!(found.len() > 50);
     assert_eq!(tally.on_devices, 0);
-    let (on_device, device_state, device_tally) = run(&mut [Box::new(Emulated::default())]);
-    assert_eq!(found, on_device);
-    assert_eq!(state, device_state);
-    assert_eq!(tally.offspring, device_tally.offspring);
-    assert_eq!(tally.failed, device_tally.failed);
-    let share = device_tally.on_devices as f64 / device_tally.offspring as f64;
-    assert!(
-        share > 0.5,
-        "{share:.2} of the offspring were run on the device"
-    );
+    let waves = Emulated::default().with_waves().unwrap();
+    for device in [Emulated::default(), waves] {
+        let (on_device, device_state, device_tally) = run(&mut [Box::new(device)]);
+        assert_eq!(found, on_device);
+        assert_eq!(state, device_state);
+        assert_eq!(tally.offspring, device_tally.offspring);
+        assert_eq!(tally.failed, device_tally.failed);
+        let share = device_tally.on_devices as f64 / device_tally.offspring as f64;
+        assert!(
+            share > 0.5,
+            "{share:.2} of the offspring were run on the device"
+        );
+    }
 }

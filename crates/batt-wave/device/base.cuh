@@ -26,6 +26,15 @@ INLINE u32 lowest(u32 x) { return x ? (u32)__builtin_ctz(x) : 32; }
 INLINE u32 highest(u32 x) { return 31 - (u32)__builtin_clz(x); }
 INLINE u64 atomic_take(u64 *at, u64 n) { return __atomic_fetch_add(at, n, __ATOMIC_RELAXED); }
 INLINE u32 atomic_add(u32 *at, u32 n) { return __atomic_fetch_add(at, n, __ATOMIC_RELAXED); }
+INLINE void atomic_or(u32 *at, u32 bits) { __atomic_fetch_or(at, bits, __ATOMIC_RELAXED); }
+/// Replaces a number if it is the expected one. Returns the number before.
+INLINE u32 atomic_swap_if(u32 *at, u32 expected, u32 n) {
+  __atomic_compare_exchange_n(at, &expected, n, false, __ATOMIC_RELAXED, __ATOMIC_RELAXED);
+  return expected;
+}
+INLINE void atomic_min(u32 *at, u32 n) {
+  if (n < *at) *at = n;
+}
 
 #else
 
@@ -37,6 +46,9 @@ INLINE u32 lowest(u32 x) { return x ? (u32)__ffs((int)x) - 1 : 32; }
 INLINE u32 highest(u32 x) { return 31 - (u32)__clz((int)x); }
 INLINE u64 atomic_take(u64 *at, u64 n) { return atomicAdd(at, n); }
 INLINE u32 atomic_add(u32 *at, u32 n) { return atomicAdd(at, n); }
+INLINE void atomic_or(u32 *at, u32 bits) { atomicOr(at, bits); }
+INLINE u32 atomic_swap_if(u32 *at, u32 expected, u32 n) { return atomicCAS(at, expected, n); }
+INLINE void atomic_min(u32 *at, u32 n) { atomicMin(at, n); }
 
 #endif
 

@@ -1,7 +1,12 @@
 // Making tuples and sets: every value in its one form.
 
 /// Is a value a row of a grid, a tuple of 1 to 32 colours? Then `width` is its length.
-INLINE bool is_row(const V &v, u32 *width) {
+INLINE bool is_row(const Ctx &c, const V &v, u32 *width) {
+  if (v.kind == CELL && has_triples(c)) {
+    i32 i = row_of(v.len), j = column_of(v.len);
+    *width = 3;
+    return i >= 0 && i < 16 && j >= 0 && j < 16;
+  }
   if (v.kind == PAIR) {
     i32 i = row_of(v.len), j = column_of(v.len);
     *width = 2;
@@ -13,6 +18,12 @@ INLINE bool is_row(const V &v, u32 *width) {
     if (cells[k].kind != INT || cells[k].bits > 15) return false;
   *width = v.len;
   return true;
+}
+
+/// Column j of a row of a grid.
+INLINE u32 color_in_row(const V &row, u32 j) {
+  if (row.kind == TUPLE) return (u32)((const V *)row.bits)[j].bits;
+  return (u32)(j == 2 ? row.a : j ? column_of(row.len) : row_of(row.len));
 }
 
 /// The tuple of `n` values; the values stay where they are.
@@ -28,10 +39,10 @@ CALLED V tuple_value(const Ctx &c, const V *items, u32 n) {
     if (fits_16(i) && fits_16(j)) return make(CELL, (u8)items[2].bits, 0, 0, place((i32)i, (i32)j), 0);
   }
   u32 width;
-  if (n == 0 || n > SIDE || !is_row(items[0], &width)) return make(TUPLE, 0, 0, 0, n, (u64)items);
+  if (n == 0 || n > SIDE || !is_row(c, items[0], &width)) return make(TUPLE, 0, 0, 0, n, (u64)items);
   bool odd = rows_of(rows([&](u32 l) {
     u32 own;
-    return (u32)(l < n && (!is_row(items[l], &own) || own != width));
+    return (u32)(l < n && (!is_row(c, items[l], &own) || own != width));
   }));
   if (odd) return make(TUPLE, 0, 0, 0, n, (u64)items);
   Grid g;
@@ -43,8 +54,7 @@ CALLED V tuple_value(const Ctx &c, const V *items, u32 n) {
       const V &row = items[l];
       u32 bits = 0;
       for (u32 j = 0; j < width; j++) {
-        u32 color = row.kind == PAIR ? (u32)(j ? column_of(row.len) : row_of(row.len)) : (u32)((const V *)row.bits)[j].bits;
-        bits |= (color >> k & 1) << j;
+        bits |= (color_in_row(row, j) >> k & 1) << j;
       }
       return bits;
     });
@@ -63,91 +73,149 @@ INLINE u8 one_color(const Rows &mask, const Rows *plane) {
   return (u8)color;
 }
 
+// The lane-only hash and equality of any value: container.cuh and numbers.cuh.
+template <int DEPTH> CALLED bool hash_alone(const Ctx &c, const V &v, u64 *hash);
+template <int DEPTH> CALLED Answer equal_alone(const Ctx &c, const V &x, const V &y);
+template <int DEPTH> CALLED bool are_alike(const V &x, const V &y);
+
+/// How deep the elements of a set may nest where equal ones are looked for.
+const int EQUAL_DEPTH = 3;
+
+/// Finds for each value the first one that equals it. Returns a failure, or NONE.
+///
+/// All lanes enter their values into one hash table of numbers. A slot keeps the lowest number.
+CALLED V find_first_equal(const Ctx &c, const V *items, u32 n, u32 *first) {
+  u32 size = 64;
+  while (size < n * 2) size *= 2;
+  u64 *hashes = (u64 *)take(c, (u64)n * 8);
+  u32 *slots = (u32 *)take(c, (u64)size * 4);
+  if (!hashes || !slots) return stopped(MEMORY);
+  const u32 FREE = 0xffffffffu;
+  u32 odd = rows_of(rows([&](u32 l) {
+    u32 own = 0;
+    for (u32 k = l; k < size; k += 32) slots[k] = FREE;
+    for (u32 k = l; k < n; k += 32)
+      if (!hash_alone<EQUAL_DEPTH>(c, items[k], hashes + k)) own = 1;
+    return own;
+  }));
+  if (odd) return stopped(ODD);
+  sync();
+  odd = rows_of(rows([&](u32 l) {
+    u32 own = 0;
+    for (u32 k = l; k < n; k += 32) {
+      u32 at = (u32)(hashes[k] ^ hashes[k] >> 32) & (size - 1);
+      for (;; at = (at + 1) & (size - 1)) {
+        u32 known = atomic_swap_if(slots + at, FREE, k);
+        if (known == FREE) break;
+        if (hashes[known] != hashes[k]) continue;
+        Answer answer = equal_alone<EQUAL_DEPTH>(c, items[known], items[k]);
+        if (answer == NO) continue;
+        if (answer == UNSURE) own = 1;
+        atomic_min(slots + at, k);
+        break;
+      }
+      // The slot may still change, but not which value it stands for.
+      first[k] = at;
+    }
+    return own;
+  }));
+  sync();
+  (void)rows([&](u32 l) {
+    for (u32 k = l; k < n; k += 32) first[k] = slots[first[k]];
+    return 0u;
+  });
+  sync();
+  return odd ? stopped(ODD) : none();
+}
+
+/// The patch of `n` locations, or of as many cells, which all have one kind; NONE if they are far apart,
+/// or if cells at one location have several colours.
+INLINE V patch_of_items(const Ctx &c, const V *items, u32 n) {
+  // Bounds are found with an offset, so that all numbers are positive.
+  Rows tops = rows([&](u32 l) {
+    u32 best = 0xffffffffu;
+    for (u32 k = l; k < n; k += 32) best = min_of(best, (u32)(row_of(items[k].len) + 32768));
+    return best;
+  });
+  Rows lefts = rows([&](u32 l) {
+    u32 best = 0xffffffffu;
+    for (u32 k = l; k < n; k += 32) best = min_of(best, (u32)(column_of(items[k].len) + 32768));
+    return best;
+  });
+  i32 top = (i32)least(tops) - 32768, left = (i32)least(lefts) - 32768;
+  bool fits = !rows_of(rows([&](u32 l) {
+    for (u32 k = l; k < n; k += 32)
+      if (row_of(items[k].len) - top >= (i32)SIDE || column_of(items[k].len) - left >= (i32)SIDE) return 1u;
+    return 0u;
+  }));
+  if (!fits) return none();
+  // Boards for the locations, for each plane with the colour's bit set, and for each with it clear.
+  u32 *boards = (u32 *)take(c, 9 * 32 * 4);
+  if (!boards) return stopped(MEMORY);
+  bool cells = items[0].kind == CELL;
+  u32 count = cells ? 9 : 1;
+  (void)rows([&](u32 l) {
+    for (u32 b = 0; b < count; b++) boards[32 * b + l] = 0;
+    return 0u;
+  });
+  sync();
+  (void)rows([&](u32 l) {
+    for (u32 k = l; k < n; k += 32) {
+      u32 row = (u32)(row_of(items[k].len) - top), bit = 1u << (column_of(items[k].len) - left);
+      atomic_or(boards + row, bit);
+      for (u32 p = 0; cells && p < 4; p++) atomic_or(boards + 32 * (items[k].a >> p & 1 ? 1 + p : 5 + p) + row, bit);
+    }
+    return 0u;
+  });
+  sync();
+  Rows mask = load_rows(boards, 32);
+  if (!cells) return indices(c, mask, top, left);
+  Rows plane[4], clash = no_rows();
+  for (u32 p = 0; p < 4; p++) {
+    plane[p] = load_rows(boards + 32 * (1 + p), 32);
+    clash = clash | (plane[p] & load_rows(boards + 32 * (5 + p), 32));
+  }
+  if (!is_empty(clash)) return none();
+  return object(c, mask, top, left, one_color(mask, plane), plane);
+}
+
 /// The set of `n` values, of which equal ones may stand several times. `order` says what is known of
 /// the order if the set is no patch: UNKNOWN, SEQUENCED or BUILT.
 CALLED V set_of(const Ctx &c, const V *items, u32 n, Order order) {
   if (n == 0) return empty_patch();
   u8 kind = items[0].kind;
-  bool flat = kind == PAIR || kind == CELL;
-  if (flat)
-    flat = !rows_of(rows([&](u32 l) {
-      for (u32 k = l; k < n; k += 32)
-        if (items[k].kind != kind) return 1u;
-      return 0u;
-    }));
+  bool flat = (kind == PAIR || kind == CELL) && !rows_of(rows([&](u32 l) {
+    for (u32 k = l; k < n; k += 32)
+      if (items[k].kind != kind) return 1u;
+    return 0u;
+  }));
   if (flat) {
-    // Bounds are found with an offset, so that all numbers are positive.
-    Rows tops = rows([&](u32 l) {
-      u32 best = 0xffffffffu;
-      for (u32 k = l; k < n; k += 32) best = min_of(best, (u32)(row_of(items[k].len) + 32768));
-      return best;
-    });
-    Rows lefts = rows([&](u32 l) {
-      u32 best = 0xffffffffu;
-      for (u32 k = l; k < n; k += 32) best = min_of(best, (u32)(column_of(items[k].len) + 32768));
-      return best;
-    });
-    i32 top = (i32)least(tops) - 32768, left = (i32)least(lefts) - 32768;
-    bool fits = !rows_of(rows([&](u32 l) {
-      for (u32 k = l; k < n; k += 32)
-        if (row_of(items[k].len) - top >= (i32)SIDE || column_of(items[k].len) - left >= (i32)SIDE) return 1u;
-      return 0u;
-    }));
-    if (fits) {
-      Rows plane[4];
-      bool clash = false;
-      Rows mask = rows([&](u32 l) {
-        u32 own = 0;
-        for (u32 k = 0; k < n; k++)
-          if (row_of(items[k].len) - top == (i32)l) own |= 1u << (column_of(items[k].len) - left);
-        return own;
-      });
-      // Built of this sequence.
-      auto listed = [&](const V &v) {
-        return order == BUILT ? made_of_list(c, v, items, n, SEQUENCE, empty_patch()) : v;
-      };
-      if (kind == PAIR) return listed(indices(c, mask, top, left));
-      u8 color = items[0].a;
-      bool several = rows_of(rows([&](u32 l) {
-        for (u32 k = l; k < n; k += 32)
-          if (items[k].a != color) return 1u;
-        return 0u;
-      }));
-      if (!several) return listed(object(c, mask, top, left, color, nullptr));
-      for (u32 p = 0; p < 4; p++) {
-        plane[p] = rows([&](u32 l) {
-          u32 own = 0;
-          for (u32 k = 0; k < n; k++)
-            if (row_of(items[k].len) - top == (i32)l && items[k].a >> p & 1) own |= 1u << (column_of(items[k].len) - left);
-          return own;
-        });
-        // A location with another colour, too.
-        clash |= rows_of(rows([&](u32 l) {
-          for (u32 k = 0; k < n; k++)
-            if (row_of(items[k].len) - top == (i32)l && !(items[k].a >> p & 1) &&
-                plane[p][l] >> (column_of(items[k].len) - left) & 1)
-              return 1u;
-          return 0u;
-        })) != 0;
-      }
-      if (!clash) return listed(object(c, mask, top, left, one_color(mask, plane), plane));
-    }
+    V patch = patch_of_items(c, items, n);
+    if (order == BUILT) patch = made_of_list(c, patch, items, n, SEQUENCE, empty_patch());
+    if (patch.kind != NONE) return patch;
   }
   // Equal elements are left out. The first of them stays.
+  u32 *first = (u32 *)take(c, (u64)n * 4);
   V *kept = (V *)take(c, (u64)n * sizeof(V));
-  if (!kept) return stopped(MEMORY);
+  if (!first || !kept) return stopped(MEMORY);
+  V failed = find_first_equal(c, items, n, first);
+  if (failed.kind != NONE) return failed;
+  // The order decides which of 1 and True stays.
+  u32 unlike = order != UNKNOWN ? 0 : rows_of(rows([&](u32 l) {
+    for (u32 k = l; k < n; k += 32)
+      if (first[k] != k && !are_alike<2>(items[first[k]], items[k])) return 1u;
+    return 0u;
+  }));
+  if (unlike) return stopped(ORDER);
   u32 count = 0;
-  for (u32 k = 0; k < n; k++) {
-    V v = items[k];
-    bool known = false;
-    for (u32 j = 0; j < count && !known; j++) {
-      Answer answer = equal_values<1>(v, kept[j]);
-      if (answer == UNSURE) return stopped(ODD);
-      known = answer == YES;
-    }
-    if (known) continue;
-    put(kept + count++, v);
-    sync();
+  for (u32 from = 0; from < n; from += 32) {
+    u32 chosen = rows_of(rows([&](u32 l) { return (u32)(from + l < n && first[from + l] == from + l); }));
+    (void)rows([&](u32 l) {
+      if (chosen >> l & 1) kept[count + popcount(chosen & low(l))] = items[from + l];
+      return 0u;
+    });
+    count += popcount(chosen);
   }
+  sync();
   return make(SET, 0, 0, count == 1 ? IN_ORDER : order, count, (u64)kept);
 }

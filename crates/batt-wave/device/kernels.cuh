@@ -99,7 +99,7 @@ typedef void (*HostKernel)(const Wave &);
 #define THREAD(name, count, room) wave_##name,
 static const HostKernel KERNELS[] = {
 #include "ops.inc"
-  wave_count, wave_spread, wave_collect_each, wave_collect_filter, wave_collect_first,
+  wave_count, wave_spread, wave_select, wave_collect_each, wave_collect_filter, wave_collect_first,
   wave_collect_argmax, wave_collect_argmin, wave_collect_valmax, wave_collect_valmin,
   wave_collect_order, wave_judge};
 #undef ROW

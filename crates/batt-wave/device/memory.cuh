@@ -215,7 +215,7 @@ INLINE Rows plane_of(const V &v, u32 k) {
 }
 INLINE V empty_patch() { return make(INDICES, 0, 0, 0, 0, 0); }
 /// The value of some locations; `mask` starts at (top, left) but may have empty rows and columns.
-INLINE V indices(const Ctx &c, const Rows &mask, i32 top, i32 left) {
+CALLED V indices(const Ctx &c, const Rows &mask, i32 top, i32 left) {
   if (is_empty(mask)) return empty_patch();
   Bounds b = bounds_of(mask);
   i32 i = top + (i32)b.top, j = left + (i32)b.left;
@@ -226,7 +226,7 @@ INLINE V indices(const Ctx &c, const Rows &mask, i32 top, i32 left) {
   return make(INDICES, (u8)b.height, (u8)b.width, 0, place(i, j), (u64)to | (u64)count(mask) << 48);
 }
 /// The value of some cells of one colour, or with the colours of a grid at the same place.
-INLINE V object(const Ctx &c, const Rows &mask, i32 top, i32 left, u8 color, const Rows *planes) {
+CALLED V object(const Ctx &c, const Rows &mask, i32 top, i32 left, u8 color, const Rows *planes) {
   if (is_empty(mask)) return empty_patch();
   Bounds b = bounds_of(mask);
   i32 i = top + (i32)b.top, j = left + (i32)b.left;

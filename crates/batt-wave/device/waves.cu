@@ -19,4 +19,7 @@
 #include "ops/numbers.cuh"
 #include "ops/container.cuh"
 #include "ops/objects.cuh"
+#include "ops/tok_patch.cuh"
+#include "ops/tok_numbers.cuh"
+#include "ops/tok_container.cuh"
 #include "kernels.cuh"

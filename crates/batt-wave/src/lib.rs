@@ -29,6 +29,9 @@ pub fn table() -> &'static KernelTable {
             include_str!("../device/ops/numbers.inc"),
             include_str!("../device/ops/container.inc"),
             include_str!("../device/ops/objects.inc"),
+            include_str!("../device/ops/tok_patch.inc"),
+            include_str!("../device/ops/tok_numbers.inc"),
+            include_str!("../device/ops/tok_container.inc"),
         ])
     })
 }

@@ -24,6 +24,9 @@ pub const WAVES: &[(&str, &str)] = files![
     "ops/numbers.cuh",
     "ops/container.cuh",
     "ops/objects.cuh",
+    "ops/tok_patch.cuh",
+    "ops/tok_numbers.cuh",
+    "ops/tok_container.cuh",
     "ops/closures.cuh",
     "kernels.cuh",
     "ops.inc",
@@ -32,4 +35,7 @@ pub const WAVES: &[(&str, &str)] = files![
     "ops/numbers.inc",
     "ops/container.inc",
     "ops/objects.inc",
+    "ops/tok_patch.inc",
+    "ops/tok_numbers.inc",
+    "ops/tok_container.inc",
 ];

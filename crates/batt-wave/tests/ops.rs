@@ -201,3 +201,12 @@ fn calls_of_arc_dsl_are_right() {
     };
     check(&vectors.join("ops"), Dialect::ArcDsl);
 }
+
+#[test]
+fn calls_of_tokpidjin_are_right() {
+    let Some(vectors) = vectors() else {
+        eprintln!("skipped: no vectors");
+        return;
+    };
+    check(&vectors.join("tokpidjin/ops"), Dialect::Tokpidjin);
+}

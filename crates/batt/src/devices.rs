@@ -210,6 +210,7 @@ impl Devices {
 
         let threads = NonZeroUsize::new(batt_engine::schedule::workers(threads));
         let device = batt_emulated::Emulated::new(threads.unwrap_or(NonZeroUsize::MIN));
+        let device = device.with_waves()?;
         let Some(script) = std::env::var_os(FAULTS) else {
             return Ok(Devices::from(vec![Box::new(device) as Box<dyn Device>]));
         };

@@ -33,16 +33,17 @@ pub(super) enum Func {
     Fork(Arc<Func>, Arc<Func>, Arc<Func>),
     /// `power(function, n)`, from 1 on
     Power(Arc<Func>, i64),
+    /// `branch(condition, f, g)` of functions
+    Branch(Operand, Arc<Func>, Arc<Func>),
 }
 
 impl Val {
-    /// Passes the calls that a value comes from: its own, or those whose values a function has bound.
-    /// A step fails if one of them does.
-    pub(super) fn each_call(&self, see: &mut impl FnMut(Operand)) {
+    /// Passes the data that a value is made of: itself, or what a function has bound. A step fails if
+    /// some of it does.
+    pub(super) fn each_operand(&self, see: &mut impl FnMut(Operand)) {
         match self {
-            Val::Data(operand @ Operand::Call(_)) => see(*operand),
-            Val::Data(_) => {}
-            Val::Func(func) => func.each_call(see),
+            Val::Data(operand) => see(*operand),
+            Val::Func(func) => func.each_operand(see),
         }
     }
 }
@@ -56,18 +57,24 @@ const AS_SET: u32 = 2;
 const MOST_POWER: i64 = 40;
 
 impl Func {
-    fn each_call(&self, see: &mut impl FnMut(Operand)) {
+    pub(super) fn each_operand(&self, see: &mut impl FnMut(Operand)) {
         match self {
             Func::Op(_) => {}
-            Func::Compose(f, g) => [f, g].into_iter().for_each(|func| func.each_call(see)),
+            Func::Compose(f, g) => [f, g].into_iter().for_each(|func| func.each_operand(see)),
             Func::Chain(f, g, h) | Func::Fork(f, g, h) => {
-                [f, g, h].into_iter().for_each(|func| func.each_call(see));
+                [f, g, h]
+                    .into_iter()
+                    .for_each(|func| func.each_operand(see));
             }
             Func::Matcher(func, fixed) | Func::Lbind(func, fixed) | Func::Rbind(func, fixed) => {
-                func.each_call(see);
-                fixed.each_call(see);
+                func.each_operand(see);
+                fixed.each_operand(see);
             }
-            Func::Power(func, _) => func.each_call(see),
+            Func::Power(func, _) => func.each_operand(see),
+            Func::Branch(condition, f, g) => {
+                see(*condition);
+                [f, g].into_iter().for_each(|func| func.each_operand(see));
+            }
         }
     }
 
@@ -81,6 +88,8 @@ impl Func {
             | Func::Fork(..)
             | Func::Power(..) => 1,
             // Both make functions of one, two or three arguments.
+            // `apply` refuses functions of different arities.
+            Func::Branch(_, f, _) => f.arity(),
             Func::Lbind(function, _) | Func::Rbind(function, _) => match function.arity() {
                 2 => 1,
                 3 => 2,
@@ -123,6 +132,14 @@ impl WavePlanner {
                 let b = self.apply(b, args)?;
                 self.apply(outer, &[a, b])
             }
+            Func::Branch(condition, f, g) => {
+                (f.arity() == g.arity()).then_some(())?;
+                let (a, b) = (self.apply(f, args)?, self.apply(g, args)?);
+                match (a, b) {
+                    (Val::Data(a), Val::Data(b)) => self.select(*condition, a, b),
+                    _ => None,
+                }
+            }
             Func::Power(function, n) => {
                 let mut value = args[0].clone();
                 for _ in 0..*n {
@@ -150,6 +167,9 @@ impl WavePlanner {
             ("power", [F(f), Data(n)]) => {
                 let n = self.int_of(*n).filter(|n| (1..=MOST_POWER).contains(n))?;
                 func(Func::Power(f.clone(), n))
+            }
+            ("branch", [Data(condition), F(f), F(g)]) => {
+                func(Func::Branch(*condition, f.clone(), g.clone()))
             }
             ("apply", [F(f), Data(items)]) => self.map("collect_each", LIKE, f, *items),
             ("mapply", [F(f), Data(items)]) => {
@@ -192,7 +212,7 @@ impl WavePlanner {
 
     /// Calls a function for each element and collects the results.
     fn map(&mut self, collect: &str, how: u32, function: &Func, items: Operand) -> Option<Val> {
-        let domain = self.spread(Spread::Each, &[items])?;
+        let domain = self.spread(Spread::Each, &[items], function)?;
         let element = Val::Data(Operand::Element(domain, 0));
         let Val::Data(results) = self.apply(function, &[element])? else {
             return None;
@@ -209,7 +229,7 @@ impl WavePlanner {
         a: Operand,
         b: Operand,
     ) -> Option<Val> {
-        let domain = self.spread(spread, &[a, b])?;
+        let domain = self.spread(spread, &[a, b], function)?;
         let elements = [0, 1].map(|which| Val::Data(Operand::Element(domain, which)));
         let Val::Data(results) = self.apply(function, &elements)? else {
             return None;

@@ -410,7 +410,9 @@ impl<'p> Chunk<'_, 'p> {
         }
         self.launch(table.special("count"), &nodes, room)?;
         let mut totals = vec![0_u64; domains.len()];
-        self.engine.device.download(totals_at, bytes_of_mut(&mut totals))?;
+        self.engine
+            .device
+            .download(totals_at, bytes_of_mut(&mut totals))?;
         let mut fill = Vec::with_capacity(domains.len());
         let mut ancestors: Vec<Ancestor> = Vec::new();
         for ((&(slice, domain), mut node), total) in domains.iter().zip(nodes).zip(totals) {
@@ -580,7 +582,8 @@ impl<'p> Chunk<'_, 'p> {
         if *profiled {
             // Waits for the kernel.
             device.download(room.heap, &mut [0; 8])?;
-            self.report.count(kernel, nodes.len(), items, started.elapsed());
+            self.report
+                .count(kernel, nodes.len(), items, started.elapsed());
         }
         Ok(())
     }

@@ -167,7 +167,7 @@ pub struct WavePlanner {
     table: &'static KernelTable,
     plan: WavePlan,
     calls: HashMap<CallKey, u32>,
-    inner: HashMap<(Spread, Vec<Operand>), DomainId>,
+    inner: HashMap<(Spread, Vec<Operand>, DomainId), DomainId>,
     constants: HashMap<OwnedValue, Option<u32>>,
     ops: HashMap<usize, u32>,
     /// The values of the graph that have been planned; `None` if the device has no form for one.
@@ -242,7 +242,7 @@ impl WavePlanner {
         let result = self.compiled_value(program, &mut steps)?;
         let mut calls = Vec::with_capacity(steps.len());
         for (step, val) in steps.iter().enumerate() {
-            val.each_call(&mut |operand| calls.push((step as u32, operand)));
+            val.each_operand(&mut |operand| calls.push((step as u32, operand)));
         }
         match result {
             Val::Data(result) => Some(self.planned(calls, result)),
@@ -302,7 +302,7 @@ impl WavePlanner {
         let mut data = Vec::with_capacity(steps.len());
         for (step, node) in steps.iter().enumerate() {
             let val = self.value(graph, Ref::node(*node))?;
-            val.each_call(&mut |operand| data.push((step as u32, operand)));
+            val.each_operand(&mut |operand| data.push((step as u32, operand)));
         }
         let Val::Data(result) = self.value(graph, result)? else {
             return None;
@@ -310,7 +310,9 @@ impl WavePlanner {
         Some(self.planned(data, result))
     }
 
-    fn planned(&mut self, steps: Vec<(u32, Operand)>, result: Operand) -> PlannedProgram {
+    fn planned(&mut self, mut steps: Vec<(u32, Operand)>, result: Operand) -> PlannedProgram {
+        // Inputs and constants cannot fail.
+        steps.retain(|(_, operand)| matches!(operand, Operand::Call(_)));
         let (cost, charges) = self.costs(&steps, result);
         PlannedProgram {
             steps,
@@ -480,17 +482,36 @@ impl WavePlanner {
         Some(Val::Data(Operand::Call(number)))
     }
 
+    /// Plans the choice between two values, of which only the chosen one may fail.
+    pub(super) fn select(&mut self, condition: Operand, a: Operand, b: Operand) -> Option<Val> {
+        self.call(self.table.special("select"), vec![condition, a, b], 0, None)
+    }
+
     /// Returns the domain with an item for each element of a container, or for each pair of
-    /// elements of two.
-    pub(super) fn spread(&mut self, spread: Spread, containers: &[Operand]) -> Option<DomainId> {
-        let key = (spread, containers.to_vec());
-        if let Some(domain) = self.inner.get(&key) {
-            return Some(*domain);
-        }
+    /// elements of two. It lies inside of all that the function has bound.
+    pub(super) fn spread(
+        &mut self,
+        spread: Spread,
+        containers: &[Operand],
+        function: &Func,
+    ) -> Option<DomainId> {
         let (mut parent, mut level) = (UNIT, 0);
         for container in containers {
             parent = self.deeper(parent, self.domain_of(*container))?;
             level = level.max(self.level_of(*container));
+        }
+        let mut bound = Vec::new();
+        function.each_operand(&mut |operand| bound.push(operand));
+        for operand in bound {
+            parent = self.deeper(parent, self.domain_of(operand))?;
+        }
+        // A domain is made when its parent is.
+        if let Domain::Inner(inner) = &self.plan.domains[parent as usize] {
+            level = level.max(inner.level);
+        }
+        let key = (spread, containers.to_vec(), parent);
+        if let Some(domain) = self.inner.get(&key) {
+            return Some(*domain);
         }
         let mut around = match &self.plan.domains[parent as usize] {
             Domain::Inner(inner) => inner.around.clone(),
@@ -613,7 +634,10 @@ impl WavePlanner {
             let known = &mut least[*domain as usize];
             *known = (*known).min(*cost);
         }
-        plan.most_items = least.iter().map(|cost| MOST_COST / (*cost).max(1)).collect();
+        plan.most_items = least
+            .iter()
+            .map(|cost| MOST_COST / (*cost).max(1))
+            .collect();
         plan.opening = (0..plan.domains.len() as DomainId)
             .filter(|&domain| matches!(plan.domains[domain as usize], Domain::Inner(_)))
             .collect();

@@ -3,9 +3,10 @@
 use batt_dsl::{Dialect, OpId};
 
 /// The kernels that are no ops, in the order of `KERNELS` in `kernels.cuh`.
-const SPECIAL: [(&str, WaveMapping); 11] = [
+const SPECIAL: [(&str, WaveMapping); 12] = [
     ("count", WaveMapping::Thread),
     ("spread", WaveMapping::Row),
+    ("select", WaveMapping::Thread),
     ("collect_each", WaveMapping::Row),
     ("collect_filter", WaveMapping::Row),
     ("collect_first", WaveMapping::Row),

@@ -84,7 +84,10 @@ CALLED bool spread_elements(const Ctx &c, const V &v, V *to) {
       for (u32 k = 0; k < 4; k++) color |= (g.plane[k][l] >> j & 1) << k;
       own[j] = integer(color);
     }
-    to[l] = width == 2 ? pair((i32)own[0].bits, (i32)own[1].bits) : make(TUPLE, 0, 0, 0, width, (u64)own);
+    bool cell = width == 3 && has_triples(c);
+    to[l] = width == 2 ? pair((i32)own[0].bits, (i32)own[1].bits)
+            : cell     ? make(CELL, (u8)own[2].bits, 0, 0, place((i32)own[0].bits, (i32)own[1].bits), 0)
+                       : make(TUPLE, 0, 0, 0, width, (u64)own);
     return 0u;
   });
   return true;
@@ -175,6 +178,17 @@ KERNEL(wave_spread) {
         }
         return 0u;
       });
+  });
+}
+
+/// The choice between args[1] and args[2] by the truth of args[0]. Functions are chosen before they are
+/// called, so the other value may be none.
+KERNEL(wave_select) {
+  each_thread_item(w, [&](const Node &node, u32 item) {
+    V condition = arg_of(node.args[0], item), v = condition;
+    // A grid has rows, and other tuples that have a form have elements.
+    if (is_value(condition)) v = arg_of(node.args[is_false(condition) ? 2 : 1], item);
+    ((V *)node.out)[item] = v;
   });
 }
 

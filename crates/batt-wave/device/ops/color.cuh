@@ -176,7 +176,6 @@ INLINE u32 most_common(const Grid &g) {
   return first_in(order, f.chosen);
 }
 
-
 /// The colour that all cells of a mask have, or PLANES.
 INLINE u8 common_color(const Grid &g, const Rows &mask) {
   u32 color = 0;

@@ -165,7 +165,7 @@ struct Items {
   bool ordered; // do they stand in iteration order?
 };
 /// Reads the elements of a container. Returns a failure, or NONE.
-INLINE V read_items(const Ctx &c, V v, Items &items) {
+CALLED V read_items(const Ctx &c, V v, Items &items) {
   i32 n = length_alone(c, v);
   if (n < 0) return v.kind == OP ? stopped(ODD) : fault(TYPE_);
   items.count = (u32)n;
@@ -237,11 +237,7 @@ INLINE bool make_patch(const V *items, u32 n) {
   u32 above = most_of(n, [&](u32 k) { return 32768 - row_of(items[k].len); });
   u32 beside = most_of(n, [&](u32 k) { return 32768 - column_of(items[k].len); });
   if (bottom + above >= 65536 + SIDE || right + beside >= 65536 + SIDE) return false;
-  return kind == PAIR || !any_of(n, [&](u32 k) {
-    for (u32 j = 0; j < k; j++)
-      if (items[j].len == items[k].len) return true;
-    return false;
-  });
+  return true;
 }
 /// The set of distinct values.
 CALLED V set_of_distinct(const Ctx &c, const V *items, u32 n, Order order) {
@@ -261,25 +257,19 @@ template <int DEPTH> CALLED bool are_alike(const V &x, const V &y) {
   return true;
 }
 /// Keeps the first of equal elements. Returns a failure, or NONE.
-INLINE V drop_repeated(const Ctx &c, Items &items) {
+CALLED V drop_repeated(const Ctx &c, Items &items) {
   if (items.count < 2) return none();
-  if (items.count > MOST_DISTINCT) return stopped(SIZE);
+  u32 *first = (u32 *)take(c, (u64)items.count * 4);
   V *to = (V *)take(c, (u64)items.count * sizeof(V));
-  if (!to) return stopped(MEMORY);
-  u32 unsure = 0, unlike = 0;
-  u32 n = copy_chosen(items, to, [&](u32 k) {
-    for (u32 j = 0; j < k; j++) {
-      Answer answer = equal_alone<3>(c, items.at[j], items.at[k]);
-      if (answer == UNSURE) unsure = 1;
-      if (answer != YES) continue;
-      if (!are_alike<2>(items.at[j], items.at[k])) unlike = 1;
-      return false;
-    }
-    return true;
-  });
-  if (rows_of(rows([&](u32) { return unsure; }))) return stopped(ODD);
+  if (!first || !to) return stopped(MEMORY);
+  V failed = find_first_equal(c, items.at, items.count, first);
+  if (failed.kind != NONE) return failed;
   // The order decides which of them stays.
-  if (!items.ordered && rows_of(rows([&](u32) { return unlike; }))) return stopped(ORDER);
+  bool unlike = !items.ordered && any_of(items.count, [&](u32 k) {
+    return first[k] != k && !are_alike<2>(items.at[first[k]], items.at[k]);
+  });
+  if (unlike) return stopped(ORDER);
+  u32 n = copy_chosen(items, to, [&](u32 k) { return first[k] == k; });
   items.at = to;
   items.count = n;
   return none();
@@ -757,7 +747,7 @@ template <class F, class G> INLINE V *list_of_twos(const Ctx &c, u32 n, F f, G g
       V x = f(k), y = g(k);
       to[k] = flat_pair(c, x, y);
       if (to[k].kind != NONE) continue;
-      if (are_two_rows(x, y)) {
+      if (are_two_rows(c, x, y)) {
         to[k] = two_rows(x, y, memory_of_two(rows_memory, k));
         continue;
       }

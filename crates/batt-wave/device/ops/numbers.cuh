@@ -36,6 +36,8 @@ INLINE u32 color_at(const V &v, u32 row, u32 column) {
 INLINE V row_value(const Ctx &c, const V &v, u32 row) {
   u32 width = row_width(v, row);
   if (width == 2) return pair((i32)color_at(v, row, 0), (i32)color_at(v, row, 1));
+  if (width == 3 && has_triples(c))
+    return make(CELL, (u8)color_at(v, row, 2), 0, 0, place((i32)color_at(v, row, 0), (i32)color_at(v, row, 1)), 0);
   V *to = (V *)take_alone(c, width * sizeof(V));
   if (!to) return stopped(MEMORY);
   for (u32 j = 0; j < width; j++) to[j] = integer(color_at(v, row, j));
@@ -80,11 +82,12 @@ INLINE V only_element(const V &patch) {
 
 // ---- Tuples of two -----------------------------------------------------------------------------
 
-/// Plane k of a row of colours that is a PAIR or a TUPLE.
+/// The length of a row of colours.
+INLINE u32 length_of_row(const V &row) { return row.kind == PAIR ? 2 : row.kind == CELL ? 3 : row.len; }
+/// Plane k of a row of colours.
 INLINE u32 row_plane(const V &row, u32 k) {
-  if (row.kind == PAIR) return ((u32)row_of(row.len) >> k & 1) | ((u32)column_of(row.len) >> k & 1) << 1;
   u32 bits = 0;
-  for (u32 j = 0; j < row.len; j++) bits |= (u32)(((const V *)row.bits)[j].bits >> k & 1) << j;
+  for (u32 j = 0; j < length_of_row(row); j++) bits |= (color_in_row(row, j) >> k & 1) << j;
   return bits;
 }
 /// The PAIR or the CELL (x, y); NONE if it is neither.
@@ -96,9 +99,9 @@ INLINE V flat_pair(const Ctx &c, const V &x, const V &y) {
   return none();
 }
 /// Is (x, y) a GRID?
-INLINE bool are_two_rows(const V &x, const V &y) {
+INLINE bool are_two_rows(const Ctx &c, const V &x, const V &y) {
   u32 width, other;
-  return is_row(x, &width) && is_row(y, &other) && width == other;
+  return is_row(c, x, &width) && is_row(c, y, &other) && width == other;
 }
 /// Writes the GRID of two rows. Only the first two words of each plane are written.
 INLINE V two_rows(const V &x, const V &y, u32 *to) {
@@ -106,13 +109,13 @@ INLINE V two_rows(const V &x, const V &y, u32 *to) {
     to[32 * k] = row_plane(x, k);
     to[32 * k + 1] = row_plane(y, k);
   }
-  return make(GRID, 2, (u8)(x.kind == PAIR ? 2 : x.len), 0, 0, (u64)to);
+  return make(GRID, 2, (u8)length_of_row(x), 0, 0, (u64)to);
 }
 /// The tuple (x, y).
 INLINE V tuple_of_two(const Ctx &c, const V &x, const V &y) {
   V flat = flat_pair(c, x, y);
   if (flat.kind != NONE) return flat;
-  bool grid = are_two_rows(x, y);
+  bool grid = are_two_rows(c, x, y);
   void *to = room_alone(c, grid ? GRID_BYTES : 2 * sizeof(V));
   if (!to) return stopped(MEMORY);
   if (grid) return two_rows(x, y, (u32 *)to);
@@ -124,8 +127,11 @@ INLINE V tuple_of_two(const Ctx &c, const V &x, const V &y) {
 // ---- Equality ----------------------------------------------------------------------------------
 
 /// Whether a TUPLE equals a row of a GRID or RAGGED value.
-INLINE bool is_row_of(const V &tuple, const V &grid, u32 row) {
+INLINE bool is_row_of(const Ctx &c, const V &tuple, const V &grid, u32 row) {
   u32 width = row_width(grid, row);
+  if (tuple.kind == CELL && has_triples(c))
+    return width == 3 && row_of(tuple.len) == (i32)color_at(grid, row, 0) &&
+           column_of(tuple.len) == (i32)color_at(grid, row, 1) && tuple.a == color_at(grid, row, 2);
   if (tuple.kind == PAIR)
     return width == 2 && row_of(tuple.len) == (i32)color_at(grid, row, 0) &&
            column_of(tuple.len) == (i32)color_at(grid, row, 1);
@@ -175,7 +181,7 @@ INLINE bool is_tuple_like(const Ctx &c, const V &tuple, const V &other) {
     return tuple.len == 2 && is_int(items[0]) && items[0].bits == other.a && is_pair_of(items[1], i, j);
   if (tuple.len != other.a) return false;
   for (u32 k = 0; k < tuple.len; k++)
-    if (!is_row_of(items[k], other, k)) return false;
+    if (!is_row_of(c, items[k], other, k)) return false;
   return true;
 }
 /// Whether a SET equals a patch of as many elements.
@@ -234,7 +240,7 @@ INLINE Answer contained_alone(const Ctx &c, const V &value, const V &container) 
   bool unsure = false;
   for (u32 k = 0; k < n; k++) {
     if (container.kind == GRID || container.kind == RAGGED) {
-      if (is_row_of(value, container, k)) return YES;
+      if (is_row_of(c, value, container, k)) return YES;
       continue;
     }
     Answer answer = equal_alone<3>(c, component(c, container, k), value);

@@ -189,7 +189,7 @@ INLINE V board_of(const Ctx &c, const Rows &mask, const Extent &e, u32 size) {
 INLINE V full_board(const Ctx &c, const Extent &e) {
   if (!fits_board(e)) return stopped(SIZE);
   u32 height = (u32)height_in(e), width = (u32)width_in(e);
-  return board_of(c, rectangle(height, width), e, height * width);
+  return walked(board_of(c, rectangle(height, width), e, height * width), ROWS_BUILT);
 }
 /// The outline of an extent.
 INLINE V frame_board(const Ctx &c, const Extent &e) {
@@ -197,7 +197,7 @@ INLINE V frame_board(const Ctx &c, const Extent &e) {
   u32 height = (u32)height_in(e), width = (u32)width_in(e), last = height - 1, ends = 1u | 1u << (width - 1);
   u32 inside = height > 2 && width > 2 ? (height - 2) * (width - 2) : 0;
   Rows mask = rows([&](u32 l) { return l == 0 || l == last ? low(width) : l < last ? ends : 0u; });
-  return board_of(c, mask, e, height * width - inside);
+  return walked(board_of(c, mask, e, height * width - inside), FRAME);
 }
 
 /// A patch with other colours, or another place, and the same locations, made of each other by one lane.
@@ -271,7 +271,7 @@ ROW_OP(asindices)(const Ctx &c, V grid) {
   if (int_of(width) == 0) return empty_patch();
   if (int_of(height) > SIDE || int_of(width) > SIDE) return stopped(SIZE);
   Extent e = {0, 0, (i32)int_of(height) - 1, (i32)int_of(width) - 1};
-  return walked(full_board(c, e), ROWS_BUILT);
+  return full_board(c, e);
 }
 
 ROW_OP(asobject)(const Ctx &c, V grid) {
@@ -782,7 +782,7 @@ ROW_OP(vfrontier)(const Ctx &c, V location) {
   if (has_no_places(location)) return fault(TYPE_);
   if (!two_numbers(location, true, &i, &j)) return stopped(ODD);
   Extent e = {0, j, FRONTIER, j};
-  return walked(full_board(c, e), ROWS_BUILT);
+  return full_board(c, e);
 }
 
 THREAD_OP(hfrontier)(const Ctx &c, V location) {
@@ -805,7 +805,7 @@ THREAD_OP(hfrontier)(const Ctx &c, V location) {
 
 ROW_OP(backdrop)(const Ctx &c, V patch) {
   if (has_no_elements(patch)) return empty_patch();
-  return with_extent(patch, [&](const Extent &e) { return walked(full_board(c, e), ROWS_BUILT); });
+  return with_extent(patch, [&](const Extent &e) { return full_board(c, e); });
 }
 
 ROW_OP(delta)(const Ctx &c, V patch) {
@@ -830,7 +830,7 @@ INLINE V resized_frame(const Ctx &c, const V &patch, i32 by) {
   return with_extent(patch, [&](const Extent &e) {
     i32 top = e.top - by, left = e.left - by, bottom = e.bottom + by, right = e.right + by;
     Extent r = {min_of(top, bottom), min_of(left, right), max_of(top, bottom), max_of(left, right)};
-    return walked(frame_board(c, r), FRAME);
+    return frame_board(c, r);
   });
 }
 ROW_OP(box)(const Ctx &c, V patch) { return has_no_elements(patch) ? patch : resized_frame(c, patch, 0); }
