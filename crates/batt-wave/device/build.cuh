@@ -191,6 +191,7 @@ CALLED V set_of(const Ctx &c, const V *items, u32 n, Order order) {
   }));
   if (flat) {
     V patch = patch_of_items(c, items, n);
+    if (order == BUILT) patch = made_of_list(c, patch, items, n, SEQUENCE, empty_patch());
     if (patch.kind != NONE) return patch;
   }
   // Equal elements are left out. The first of them stays.

@@ -158,7 +158,7 @@ template <int DEPTH> CALLED bool hash_value(const Ctx &c, const V &v, u64 *hash)
 /// Whether two patches of one kind are equal.
 CALLED bool equal_patches(const V &x, const V &y) {
   if (x.kind != y.kind || x.a != y.a || x.b != y.b || x.len != y.len) return false;
-  if (x.bits >> 48 != y.bits >> 48) return false;
+  if (size_of_patch(x) != size_of_patch(y)) return false;
   if (size_of_patch(x) == 0) return true;
   if (!same(patch_of(x).mask, patch_of(y).mask)) return false;
   if (x.kind == INDICES) return true;

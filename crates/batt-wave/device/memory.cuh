@@ -151,8 +151,52 @@ struct Patch {
   Rows mask;
 };
 
-INLINE u32 size_of_patch(const V &v) { return (u32)(v.bits >> 48); }
-INLINE u32 *payload_of(const V &v) { return (u32 *)(v.bits & 0xffffffffffffull); }
+// Above 59 bits stands how Python built the patch: its iteration order follows. A size needs 11 bits.
+
+enum Walk : u32 {
+  NO_WALK,     // not known
+  ROWS_BUILT,  // Build of its locations, row by row
+  ROWS_FROZEN, // the same, frozen
+  FLOODED,     // an object that `objects` found; the two words before the payload say where its Flood is
+  MADE,        // made of other values: the address is that of an Origin
+  CROSS,       // `dneighbors` of a location
+  RING,        // `neighbors` of a location
+  FRAME,       // the outline of a rectangle
+};
+
+/// How Python makes the elements of a patch. All but UNITE and SUBTRACT build it of a sequence.
+enum Making : u32 {
+  SAME_PLACES,   // from those of another patch, in its order; all have the same places in the boards
+  UPSIDE_DOWN,   // the same with mirrored places
+  LEFT_TO_RIGHT,
+  TRANSPOSED,
+  GATHER,        // those with the same locations in a patch, or in the members of a tuple or a set
+  SEQUENCE,      // at the places of a list
+  IMAGES,        // at the places of a list, which has one for each element of a patch, row by row
+  SCALED,        // several from each of those of a smaller patch; then the set is frozen
+  UNITE,         // the union of two patches, in a tuple
+  SUBTRACT,      // the difference of a patch and another one, by the operator
+};
+
+/// What a patch was made of.
+struct Origin {
+  V parent;
+  u64 rows; // the payload of the patch
+  u64 list; // of u16
+  u32 making, unused;
+};
+
+INLINE u32 walk_of(const V &v) { return (u32)(v.bits >> 59); }
+INLINE u32 size_of_patch(const V &v) { return (u32)(v.bits >> 48) & 0x7ff; }
+/// The same patch with another note on its order.
+INLINE V walked(V v, Walk walk) {
+  if (is_patch(v) && size_of_patch(v) > 1) v.bits |= (u64)walk << 59;
+  return v;
+}
+INLINE u32 *payload_of(const V &v) {
+  u64 at = v.bits & 0xffffffffffffull;
+  return (u32 *)(walk_of(v) == MADE ? ((const Origin *)at)->rows : at);
+}
 INLINE Patch patch_of(const V &v) {
   Patch p;
   p.top = row_of(v.len);

@@ -1,6 +1,6 @@
 // The iteration order of sets: CPython's table, simulated.
 //
-// All lanes do the same here, and each reads what it has written itself.
+// One lane works at a table, and the others wait.
 
 const u16 EMPTY = 0xffff;
 
@@ -23,7 +23,7 @@ INLINE u32 free_slot(const u16 *slots, u32 mask, u64 hash) {
   }
 }
 /// Moves all elements to a table of this many slots.
-INLINE void resize(Table &t, const u64 *hashes, u32 size) {
+CALLED void resize(Table &t, const u64 *hashes, u32 size) {
   u16 *from = t.slots;
   t.slots = t.other;
   t.other = from;
@@ -38,7 +38,7 @@ INLINE u32 size_above(u32 n) {
   return size;
 }
 /// Adds an element that the table does not have.
-INLINE void add(Table &t, const u64 *hashes, u16 element) {
+CALLED void add(Table &t, const u64 *hashes, u16 element) {
   t.slots[free_slot(t.slots, t.mask, hashes[element])] = element;
   t.used++;
   if (t.used * 5 >= t.mask * 3) resize(t, hashes, size_above(t.used * 4));
@@ -84,7 +84,7 @@ CALLED V in_order(const Ctx &c, const V &set) {
   for (u32 k = 0; k < n; k++) {
     u64 hash;
     if (!hash_value<2>(c, items[k], &hash)) return stopped(ODD);
-    hashes[k] = hash;
+    put(hashes + k, hash);
   }
   u16 *sequence = scratch + room * 2, *keys = sequence + n;
   if (set.c == BY_RANK) {
@@ -99,16 +99,17 @@ CALLED V in_order(const Ctx &c, const V &set) {
       return 0u;
     });
     sync();
-  } else {
-    for (u32 k = 0; k < n; k++) sequence[k] = (u16)k;
   }
-  Table t = {scratch, scratch + room, 7, 0};
-  for (u32 k = 0; k < 8; k++) t.slots[k] = EMPTY;
-  for (u32 k = 0; k < n; k++) add(t, hashes, sequence[k]);
-  if (set.c != BUILT) freeze(t, hashes);
-  u32 done = 0;
-  for (u32 k = 0; k <= t.mask; k++)
-    if (t.slots[k] != EMPTY) sorted[done++] = items[t.slots[k]];
+  alone([&]() {
+    Table t = {scratch, scratch + room, 7, 0};
+    for (u32 k = 0; k < 8; k++) t.slots[k] = EMPTY;
+    for (u32 k = 0; k < n; k++) add(t, hashes, set.c == BY_RANK ? sequence[k] : (u16)k);
+    if (set.c != BUILT) freeze(t, hashes);
+    u32 done = 0;
+    for (u32 k = 0; k <= t.mask; k++)
+      if (t.slots[k] != EMPTY) sorted[done++] = items[t.slots[k]];
+    return 0u;
+  });
   V v = set;
   v.c = IN_ORDER;
   v.bits = (u64)sorted;

@@ -63,6 +63,8 @@ INLINE Rows gather(const Rows &a, const Rows &from) {
 /// Stores a value that all lanes have.
 template <class T> INLINE void put(T *at, const T &value) { *at = value; }
 INLINE void sync() {}
+/// Runs code in one lane, while the others wait. They see what it stores, and all get what it returns.
+template <class F> INLINE u32 alone(F f) { return f(); }
 
 #else
 
@@ -114,6 +116,13 @@ template <class T> INLINE void put(T *at, const T &value) {
 }
 /// What lanes stored before, all lanes read after.
 INLINE void sync() { __syncwarp(); }
+template <class F> INLINE u32 alone(F f) {
+  u32 result = 0;
+  __syncwarp();
+  if (lane() == 0) result = f();
+  __syncwarp();
+  return __shfl_sync(ALL, result, 0);
+}
 
 #endif
 

@@ -95,7 +95,7 @@ INLINE bool is_false(const V &v) {
     case BOOL:
     case INT: return v.bits == 0;
     case INDICES:
-    case OBJECT: return v.bits >> 48 == 0;
+    case OBJECT: return (v.bits >> 48 & 0x7ff) == 0;
     case TUPLE:
     case SET: return v.len == 0;
     default: return false;

@@ -5,6 +5,7 @@
 #include "memory.cuh"
 #include "hash.cuh"
 #include "order.cuh"
+#include "walk.cuh"
 #include "build.cuh"
 #include "judge.cuh"
 

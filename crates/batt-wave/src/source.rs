@@ -15,6 +15,7 @@ pub const WAVES: &[(&str, &str)] = files![
     "memory.cuh",
     "hash.cuh",
     "order.cuh",
+    "walk.cuh",
     "build.cuh",
     "judge.cuh",
     "ops/color.cuh",

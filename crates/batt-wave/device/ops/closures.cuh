@@ -143,9 +143,8 @@ KERNEL(wave_spread) {
     if (node.extra == EACH) {
       done = spread_elements(c, x, first);
     } else {
-      // `zip` and `product` see the order.
-      if (x.kind == SET) x = in_order(c, x);
-      if (y.kind == SET) y = in_order(c, y);
+      // `zip` sees the order.
+      if (node.extra == ZIP) x = with_order(c, x), y = with_order(c, y);
       done = is_value(x) && is_value(y);
       if (!done) {
         failed = is_value(x) ? y : x;
@@ -225,9 +224,34 @@ INLINE V failure_in(bool ordered, const Results &r) {
   return others ? stopped(ORDER) : v;
 }
 
-/// Puts the elements of a SET and their results in iteration order. False if it is not known.
+/// The same for a patch, which becomes an ordered SET.
+INLINE bool put_patch_in_order(const Ctx &c, V &patch, Results &r) {
+  V sorted = with_order(c, patch);
+  V *to = (V *)take(c, (u64)r.count * sizeof(V));
+  u32 *before = (u32 *)take(c, 4 * SIDE);
+  if (!is_value(sorted) || !to || !before) return false;
+  // The results stand row by row.
+  Rows mask = load_rows(payload_of(patch), patch.a);
+  store_rows(before, sums_before(rows([&](u32 l) { return popcount(mask[l]); })), SIDE);
+  sync();
+  const V *elements = (const V *)sorted.bits;
+  (void)rows([&](u32 l) {
+    for (u32 k = l; k < r.count; k += 32) {
+      u32 i = (u32)(row_of(elements[k].len) - row_of(patch.len));
+      u32 left = patch_row(patch, 0, i) & low((u32)(column_of(elements[k].len) - column_of(patch.len)));
+      to[k] = r.at[before[i] + popcount(left)];
+    }
+    return 0u;
+  });
+  sync();
+  patch = sorted;
+  r.at = to;
+  return true;
+}
+/// Puts the elements of a set and their results in iteration order. False if it is not known.
 INLINE bool put_in_order(const Ctx &c, V &set, Results &r) {
   if (is_in_order(set)) return true;
+  if (is_patch(set)) return put_patch_in_order(c, set, r);
   if (set.kind != SET || set.c == UNKNOWN) return false;
   V sorted = in_order(c, set);
   V *to = (V *)take(c, (u64)r.count * sizeof(V));
@@ -276,11 +300,42 @@ INLINE V tuple_of_results(const Ctx &c, const Results &r) {
 /// `apply`, and the same for all containers as a tuple or as a set.
 enum Collected : u32 { LIKE, AS_TUPLE, AS_SET };
 
-INLINE V collected(const Ctx &c, V items, Results r, u32 as) {
+/// Are all results locations or cells, so that they may form a patch?
+INLINE bool are_flat(const Results &r) {
+  return !rows_of(rows([&](u32 l) {
+    for (u32 k = l; k < r.count; k += 32)
+      if (r.at[k].kind != PAIR && r.at[k].kind != CELL) return 1u;
+    return 0u;
+  }));
+}
+/// Puts the results of a product in the sequence of Python's loops: the second changes slower. False if the
+/// order of a container is not known.
+INLINE bool put_product_in_order(const Ctx &c, V x, V y, Results &r) {
+  u32 n = length_of(x), m = length_of(y);
+  V *to = (V *)take(c, (u64)r.count * sizeof(V)), *numbers = (V *)take(c, (u64)(n + m) * sizeof(V));
+  if (!to || !numbers) return false;
+  (void)rows([&](u32 l) {
+    for (u32 k = l; k < n + m; k += 32) numbers[k] = integer(k < n ? k : k - n);
+    return 0u;
+  });
+  sync();
+  Results xs = {numbers, n}, ys = {numbers + n, m};
+  if (!put_in_order(c, x, xs) || !put_in_order(c, y, ys)) return false;
+  (void)rows([&](u32 l) {
+    for (u32 k = l; k < r.count; k += 32) to[k] = r.at[xs.at[k % n].bits * m + ys.at[k / n].bits];
+    return 0u;
+  });
+  sync();
+  r.at = to;
+  return true;
+}
+INLINE V collected(const Ctx &c, V items, const V &others, Results r, u32 as) {
+  bool all_flat = as == LIKE && is_patch(items) && are_flat(r);
   // Which of several failures comes first, and the order of the new set.
-  if (as == LIKE) put_in_order(c, items, r);
-  // The pairs of a product come in another sequence.
-  bool ordered = as != AS_SET && is_in_order(items);
+  if (as == LIKE && !all_flat) put_in_order(c, items, r);
+  // Those of two containers at a time have been put in order before.
+  bool ordered = as == AS_TUPLE || (as == LIKE && is_in_order(items));
+  if (as == AS_SET) ordered = put_product_in_order(c, items, others, r);
   V failed = failure_in(ordered, r);
   if (failed.kind != NONE) return through_generator(failed);
   bool set = as == AS_SET || (as == LIKE && (items.kind == SET || is_patch(items)));
@@ -289,12 +344,17 @@ INLINE V collected(const Ctx &c, V items, Results r, u32 as) {
     return tuple_of_results(c, r);
   }
   // `frozenset` of a generator adds the results one by one.
-  return set_of(c, r.at, r.count, ordered ? BUILT : UNKNOWN);
+  V v = set_of(c, r.at, r.count, ordered ? BUILT : UNKNOWN);
+  if (!all_flat || ordered || !is_value(v)) return v;
+  if (is_patch(v)) return made_of_list(c, v, r.at, r.count, IMAGES, items);
+  return put_in_order(c, items, r) ? set_of(c, r.at, r.count, BUILT) : v;
 }
 
 /// The elements whose results are true.
 INLINE V filtered(const Ctx &c, V items, Results r) {
-  put_in_order(c, items, r);
+  // The order of a part of a patch follows later.
+  V patch = items;
+  if (!is_patch(items) || first_failure(r) != 0xffffffffu) put_in_order(c, items, r);
   V failed = failure_in(is_in_order(items), r);
   if (failed.kind != NONE) return through_generator(failed);
   u32 odd = least(rows([&](u32 l) {
@@ -318,7 +378,8 @@ INLINE V filtered(const Ctx &c, V items, Results r) {
     n += popcount(chosen);
   }
   sync();
-  if (items.kind == SET || is_patch(items)) return set_of(c, kept, n, is_in_order(items) ? BUILT : UNKNOWN);
+  if (is_patch(items)) return made_of(c, set_of(c, kept, n, UNKNOWN), patch, GATHER);
+  if (items.kind == SET) return set_of(c, kept, n, is_in_order(items) ? BUILT : UNKNOWN);
   return tuple_value(c, kept, n);
 }
 
@@ -473,7 +534,7 @@ INLINE V sorted_by(const Ctx &c, V items, Results r) {
       store_by_all(node, item, __VA_ARGS__, 24, cost);                                             \
     });                                                                                            \
   }
-COLLECT(collect_each, collected(c, items, r, as))
+COLLECT(collect_each, collected(c, items, others, r, as))
 COLLECT(collect_filter, filtered(c, items, r))
 COLLECT(collect_first, first_chosen(c, items, r))
 COLLECT(collect_argmax, extreme_by(c, items, r, true, false))

@@ -144,12 +144,23 @@ INLINE bool order_of_colors(const Colored &x, u32 present, Sequence *order) {
   *order = order_of_set(*order);
   return true;
 }
-/// The first of the `wanted` colours in the iteration order of the set of the colours `present`, or 16 if
-/// that is not known.
-INLINE u32 first_wanted(const Colored &x, u32 present, u32 wanted) {
-  if (popcount(wanted) == 1) return lowest(wanted);
-  Sequence order;
-  if (!order_of_colors(x, present, &order)) return 16;
+/// The same for a grid or an object, whose own order may count. Returns a failure, or any value.
+INLINE V order_of_colors_in(const Ctx &c, const V &v, const Colored &x, u32 present, Sequence *order) {
+  if (order_of_colors(x, present, order)) return none();
+  V *all = (V *)take(c, (u64)size_of_patch(v) * sizeof(V));
+  if (!all) return stopped(MEMORY);
+  V done = elements_in_order(c, v, all);
+  if (!is_value(done)) return done;
+  Sequence met = {0, 0};
+  for (u32 k = 0; present; k++) {
+    if (present >> all[k].a & 1) append(&met, all[k].a);
+    present &= ~(1u << all[k].a);
+  }
+  *order = order_of_set(met);
+  return none();
+}
+/// The first of the `wanted` colours in an order.
+INLINE u32 first_in(const Sequence &order, u32 wanted) {
   u32 k = 0;
   while (!(wanted >> color_at(order, k) & 1)) k++;
   return color_at(order, k);
@@ -159,7 +170,10 @@ INLINE u32 first_wanted(const Colored &x, u32 present, u32 wanted) {
 INLINE u32 most_common(const Grid &g) {
   Colored x = colored(g);
   Frequency f = frequency_of(x, true);
-  return first_wanted(x, f.present, f.chosen);
+  if (popcount(f.chosen) == 1) return lowest(f.chosen);
+  Sequence order;
+  order_of_colors(x, f.present, &order);
+  return first_in(order, f.chosen);
 }
 
 /// The colour that all cells of a mask have, or PLANES.
@@ -176,17 +190,19 @@ INLINE u8 common_color(const Grid &g, const Rows &mask) {
 
 // ---- Ops ------------------------------------------------------------------------------------------------
 
-INLINE V color_by_frequency(const V &element, bool most) {
+INLINE V color_by_frequency(const Ctx &c, const V &element, bool most) {
   if (is_nothing(element)) return fault(VALUE_);
   if (element.kind == OBJECT && element.c != PLANES) return integer(element.c);
   Colored x;
   if (!read_colored(element, &x)) return stopped(ODD);
   Frequency f = frequency_of(x, most);
-  u32 color = first_wanted(x, f.present, f.chosen);
-  return color < 16 ? integer(color) : stopped(ORDER);
+  if (popcount(f.chosen) == 1) return integer(lowest(f.chosen));
+  Sequence order;
+  V known = order_of_colors_in(c, element, x, f.present, &order);
+  return is_value(known) ? integer(first_in(order, f.chosen)) : known;
 }
-ROW_OP(mostcolor)(const Ctx &, V element) { return color_by_frequency(element, true); }
-ROW_OP(leastcolor)(const Ctx &, V element) { return color_by_frequency(element, false); }
+ROW_OP(mostcolor)(const Ctx &c, V element) { return color_by_frequency(c, element, true); }
+ROW_OP(leastcolor)(const Ctx &c, V element) { return color_by_frequency(c, element, false); }
 
 ROW_OP(colorcount)(const Ctx &, V element, V value) {
   if (is_nothing(element)) return integer(0);
@@ -208,7 +224,8 @@ ROW_OP(palette)(const Ctx &c, V element) {
   u32 present = present_in(element, &x);
   if (!present) return stopped(ODD);
   Sequence order;
-  bool known = order_of_colors(x, present, &order);
+  // Without its order the set is worth something, too.
+  bool known = is_value(order_of_colors_in(c, element, x, present, &order));
   V *to = (V *)room_for(c, order.length * sizeof(V));
   if (!to) return stopped(MEMORY);
   (void)rows([&](u32 l) {
@@ -227,9 +244,13 @@ ROW_OP(numcolors)(const Ctx &, V element) {
 }
 
 /// The colour of the first cell.
-THREAD_OP(color)(const Ctx &, V obj) {
+ROW_OP(color)(const Ctx &c, V obj) {
   if (is_nothing(obj)) return fault(STOP_ITERATION);
-  if (obj.kind == OBJECT) return obj.c == PLANES ? stopped(ORDER) : integer(obj.c);
+  if (obj.kind == OBJECT && obj.c != PLANES) return integer(obj.c);
+  if (obj.kind == OBJECT) {
+    V first = first_element(c, obj);
+    return is_value(first) ? integer(first.a) : first;
+  }
   if (obj.kind != GRID && obj.kind != RAGGED) return stopped(ODD);
   const u32 *planes = (const u32 *)obj.bits;
   if (obj.kind == RAGGED && planes[128] == 0) return stopped(ODD);
@@ -262,41 +283,64 @@ INLINE Answer first_has_color(const V &v, i64 color) {
   return all ? UNSURE : NO;
 }
 
+/// For each element, whether its first cell has a colour. Returns how many have it, or a failure.
+INLINE V answer_first_colors(const Ctx &c, const V &objs, i64 color, u32 *answers) {
+  const V *items = (const V *)objs.bits;
+  Rows unsure = rows([&](u32 l) {
+    u32 own = 0;
+    for (u32 k = l; k < objs.len; k += 32) {
+      answers[k] = first_has_color(items[k], color);
+      own |= answers[k] == UNSURE;
+    }
+    return own;
+  });
+  sync();
+  bool any = !is_empty(unsure);
+  for (u32 k = 0; any && k < objs.len; k++) {
+    if (answers[k] != UNSURE) continue;
+    if (items[k].kind != OBJECT) return stopped(ODD);
+    V first = first_element(c, items[k]);
+    if (!is_value(first)) return first;
+    sync();
+    put(answers + k, (u32)(first.a == color ? YES : NO));
+    sync();
+  }
+  return integer(sum(rows([&](u32 l) {
+    u32 own = 0;
+    for (u32 k = l; k < objs.len; k += 32) own += answers[k] == YES;
+    return own;
+  })));
+}
+
 /// The objects of a colour.
 ROW_OP(colorfilter)(const Ctx &c, V objs, V value) {
   if (is_nothing(objs)) return empty_patch();
   if (objs.kind != SET && objs.kind != TUPLE) return stopped(ODD);
   if (!is_int(value)) return stopped(ODD);
   i64 color = int_of(value);
-  // 1: empty or no object; 2: the first cell is not known.
-  const V *items = (const V *)objs.bits;
-  u32 unsure = columns_of(rows([&](u32 l) {
-    u32 own = 0;
-    for (u32 k = l; k < objs.len; k += 32)
-      if (first_has_color(items[k], color) == UNSURE) own |= items[k].kind == OBJECT ? 2 : 1;
-    return own;
-  }));
-  if (unsure) return stopped(unsure & 1 ? ODD : ORDER);
-  u32 n = sum(rows([&](u32 l) {
-    u32 own = 0;
-    for (u32 k = l; k < objs.len; k += 32) own += first_has_color(items[k], color) == YES;
-    return own;
-  }));
+  u32 *answers = (u32 *)take(c, (u64)objs.len * 4);
+  if (!answers) return stopped(MEMORY);
+  V answered = answer_first_colors(c, objs, color, answers);
+  if (!is_value(answered)) return answered;
+  u32 n = (u32)int_of(answered);
   if (n == 0) return empty_patch();
-  // The order of the result follows from that of the argument.
-  Order order = objs.kind == TUPLE || objs.c == IN_ORDER ? BUILT : UNKNOWN;
-  if (n > 1 && order == UNKNOWN && objs.c != UNKNOWN) {
+  if (n > 1 && objs.kind == SET && objs.c != UNKNOWN && objs.c != IN_ORDER) {
+    // The order of the result follows from that of the argument.
     V sorted = in_order(c, objs);
-    if (is_value(sorted)) objs = sorted, order = BUILT;
-    sync();
-    items = (const V *)objs.bits;
+    if (is_value(sorted)) {
+      objs = sorted;
+      sync();
+      answer_first_colors(c, objs, color, answers);
+    }
   }
+  Order order = objs.kind == TUPLE || objs.c == IN_ORDER ? BUILT : UNKNOWN;
   V *to = (V *)room_for(c, n * sizeof(V));
   if (!to) return stopped(MEMORY);
+  const V *items = (const V *)objs.bits;
   u32 done = 0;
   for (u32 from = 0; from < objs.len; from += 32) {
     u32 here = rows_of(rows([&](u32 l) {
-      return from + l < objs.len ? (u32)(first_has_color(items[from + l], color) == YES) : 0u;
+      return from + l < objs.len ? (u32)(answers[from + l] == YES) : 0u;
     }));
     (void)rows([&](u32 l) {
       if (here >> l & 1) to[done + popcount(here & low(l))] = items[from + l];
@@ -315,5 +359,5 @@ ROW_OP(ofcolor)(const Ctx &c, V grid, V value) {
   Colored x;
   if (grid.kind == OBJECT || !read_colored(grid, &x)) return stopped(ODD);
   if (!is_int(value) || value.bits > 15) return empty_patch();
-  return indices(c, with_color(x, (u32)value.bits), 0, 0);
+  return walked(indices(c, with_color(x, (u32)value.bits), 0, 0), ROWS_BUILT);
 }

@@ -117,13 +117,25 @@ template <class T, class H> INLINE KnownTable table_of(const Ctx &c, const V &se
 /// More elements than one lane puts in order.
 const u32 MOST_ALONE = 512;
 
+/// Writes the elements of a set in iteration order, by a lane alone. Returns a failure, or NONE.
+CALLED V list_alone(const Ctx &c, const V &set, V *to) {
+  if (set.len > MOST_ALONE) return stopped(SIZE);
+  KnownTable known = table_of(c, set, [&](u64 bytes) { return take_alone(c, bytes); },
+                              [&](const V &item, u64 *hash) { return hash_alone<2>(c, item, hash); });
+  if (!known.hashes) return stopped(known.reason);
+  const Table &t = known.table;
+  for (u32 slot = 0, done = 0; slot <= t.mask; slot++)
+    if (t.slots[slot] != EMPTY) to[done++] = ((const V *)set.bits)[t.slots[slot]];
+  return none();
+}
+
 /// The first or the last element of a container. Faults are those of `first` and `last`.
 INLINE V end_alone(const Ctx &c, const V &v, bool last) {
   i32 n = length_alone(c, v);
   if (n < 0) return v.kind == OP ? stopped(ODD) : fault(TYPE_);
   if (n == 0) return fault(last ? VALUE_ : STOP_ITERATION);
   u32 at = last ? (u32)n - 1 : 0;
-  if (is_patch(v)) return n == 1 ? only_element(v) : stopped(ORDER);
+  if (is_patch(v)) return n == 1 ? only_element(v) : end_of_patch(c, v, last);
   if (v.kind != SET) return element_alone(c, v, at);
   const V *items = (const V *)v.bits;
   if (n == 1 || v.c == IN_ORDER) return items[at];
@@ -158,8 +170,8 @@ CALLED V read_items(const Ctx &c, V v, Items &items) {
   if (n < 0) return v.kind == OP ? stopped(ODD) : fault(TYPE_);
   items.count = (u32)n;
   items.ordered = n < 2 || !any_set(v);
-  if (v.kind == SET && !items.ordered && v.c != UNKNOWN) {
-    V sorted = in_order(c, v);
+  if (!items.ordered && may_walk(v)) {
+    V sorted = with_order(c, v);
     sync();
     items.ordered = is_value(sorted);
     if (items.ordered) v = sorted;
@@ -319,15 +331,26 @@ INLINE Rows shared_cells(const Placed &x, const Placed &y) {
   for (u32 k = 0; k < 4; k++) both = without(both, x.plane[k] ^ y.plane[k]);
   return both;
 }
+/// The same patch, built anew of its elements.
+INLINE V rebuilt(const Ctx &c, const V &v) {
+  V made = v;
+  if (is_patch(v)) made.bits = (u64)payload_of(v) | (u64)size_of_patch(v) << 48;
+  return made_of(c, made, v, SAME_PLACES);
+}
 /// The part of a patch that another patch has, too, or has not.
 INLINE V part_of_patch(const Ctx &c, const V &x, const V &y, bool shared) {
-  if (x.kind != y.kind || size_of_patch(x) == 0) return shared ? empty_patch() : x;
+  bool same_kind = x.kind == y.kind && size_of_patch(x);
+  // The difference is built anew of what is left.
+  if (!same_kind) return shared ? empty_patch() : rebuilt(c, x);
   i32 top = row_of(x.len), left = column_of(x.len);
   Placed a = place_patch(x, top, left);
   Rows both = shared_cells(a, place_patch(y, top, left));
   Rows mask = shared ? both : without(a.mask, both);
-  if (x.kind == INDICES) return indices(c, mask, top, left);
-  return cells_value(c, mask, top, left, a.plane);
+  V v = x.kind == INDICES ? indices(c, mask, top, left) : cells_value(c, mask, top, left, a.plane);
+  if (!shared) return made_of(c, v, x, GATHER);
+  // Python goes through the smaller one, or through the right one. The set itself is copied.
+  if (x.bits == y.bits) return v;
+  return made_of(c, v, size_of_patch(x) < size_of_patch(y) ? x : y, GATHER);
 }
 /// A patch of one element, which is a PAIR or a CELL.
 INLINE V patch_of_one(const V &element, u32 *to) {
@@ -393,8 +416,9 @@ template <class F> INLINE V cells_of_several(const Ctx &c, const Together &all, 
   sync();
   return make(SET, 0, 0, UNKNOWN, count_before, (u64)to);
 }
-/// The union of n patches; NONE if it needs a list.
-template <class F> INLINE V union_of(const Ctx &c, u32 n, F patch) {
+/// The union of the n patches of a list, which is that of `containers`; NONE if it needs a list.
+CALLED V union_of(const Ctx &c, u32 n, const V *list, const V &containers, Making making) {
+  auto patch = [&](u32 k) { return list[k]; };
   Together all = bounds_together(n, patch);
   if (all.kind == STOPPED) return none();
   if (all.size == 0) return empty_patch();
@@ -408,9 +432,27 @@ template <class F> INLINE V union_of(const Ctx &c, u32 n, F patch) {
     whole.mask = whole.mask | p.mask;
     for (u32 b = 0; b < 4; b++) whole.plane[b] = whole.plane[b] | p.plane[b];
   }
-  if (all.kind == INDICES) return indices(c, whole.mask, all.top, all.left);
-  if (!is_empty(clash)) return cells_of_several(c, all, n, patch);
-  return cells_value(c, whole.mask, all.top, all.left, whole.plane);
+  if (!is_empty(clash)) {
+    // A list in order is better, if there may be one.
+    bool ordered = all.size <= MOST_DISTINCT && making == GATHER && may_walk(containers);
+    for (u32 k = 0; ordered && k < n; k++) ordered = may_walk(patch(k));
+    return ordered ? none() : cells_of_several(c, all, n, patch);
+  }
+  V v = all.kind == INDICES ? indices(c, whole.mask, all.top, all.left)
+                            : cells_value(c, whole.mask, all.top, all.left, whole.plane);
+  return made_of(c, v, containers, making);
+}
+
+/// The union of two patches; NONE if it needs a list.
+INLINE V union_of_two(const Ctx &c, const V &a, const V &b, Making making) {
+  V *both = (V *)take(c, 2 * sizeof(V));
+  if (!both) return stopped(MEMORY);
+  put(both, a);
+  put(both + 1, b);
+  sync();
+  bool known = may_walk(a) && may_walk(b);
+  V containers = known ? make(TUPLE, 0, 0, 0, 2, (u64)both) : make(SET, 0, 0, UNKNOWN, 2, (u64)both);
+  return union_of(c, 2, both, containers, making);
 }
 
 // ---- Ops ---------------------------------------------------------------------------------------
@@ -449,6 +491,9 @@ INLINE V set_with(const Ctx &c, const V &set, const V &value) {
   if (answer == NO) put(items + set.len, value);
   sync();
   V unordered = make(SET, 0, 0, n == 1 ? IN_ORDER : UNKNOWN, n, (u64)items);
+  bool in_sequence = set.c == BUILT || set.c == SEQUENCED || set.len == 1;
+  // Up to four elements do not make a table grow, so it is as if all were added one by one.
+  if (in_sequence && set.len < 4) return make(SET, 0, 0, n == 1 ? IN_ORDER : BUILT, n, (u64)items);
   V source = set;
   // A single element stands where it would in a table of its own.
   if (source.len == 1) source.c = BUILT;
@@ -481,7 +526,7 @@ ROW_OP(insert)(const Ctx &c, V value, V container) {
   V single = flat ? patch_of_one(value, word) : make(SET, 0, 0, IN_ORDER, 1, (u64)room);
   if (size_of_patch(container) == 0) return single;
   if (flat) {
-    V all = union_of(c, 2, [&](u32 k) { return k ? single : container; });
+    V all = union_of_two(c, container, single, UNITE);
     if (all.kind != NONE) return all;
   }
   Answer answer = contained_alone(c, value, container);
@@ -499,7 +544,7 @@ ROW_OP(remove)(const Ctx &c, V value, V container) {
   if (is_patch(container)) {
     Answer answer = contained_alone(c, value, container);
     if (answer == UNSURE) return stopped(ODD);
-    if (answer == NO) return container;
+    if (answer == NO) return rebuilt(c, container);
     u32 *word = (u32 *)take(c, 4);
     if (!word) return stopped(MEMORY);
     put(word, 1u);
@@ -515,6 +560,7 @@ ROW_OP(other)(const Ctx &c, V container, V value) {
   V set = container;
   // Mostly there are two elements, and one of them is left, whatever the order.
   if (tagged) set.c = UNKNOWN;
+  if (is_patch(set)) set = unordered(set);
   V failed = read_items(c, set, items);
   if (failed.kind != NONE) return failed;
   auto differs = [&](u32 k) { return equal_alone<3>(c, items.at[k], value); };
@@ -526,12 +572,10 @@ ROW_OP(other)(const Ctx &c, V container, V value) {
   }));
   if (left == 0) return fault(STOP_ITERATION);
   if (left > 1 && any_set(container)) {
-    if (!tagged) return stopped(ORDER);
     // The set is built anew without the value.
     V rest = elements_without(c, container, [&](const V &item) { return equal_alone<3>(c, item, value); });
     if (!is_value(rest)) return rest;
-    if (rest.kind != SET) return stopped(ORDER);
-    rest = in_order(c, rest);
+    rest = with_order(c, rest);
     sync();
     return is_value(rest) ? ((const V *)rest.bits)[0] : rest;
   }
@@ -581,7 +625,7 @@ INLINE V joined_value(const Ctx &c, const Items &all, bool set) {
 ROW_OP(combine)(const Ctx &c, V a, V b) {
   auto either_one = [&](u32 k) { return k ? b : a; };
   if (is_patch(a) && is_patch(b)) {
-    V all = union_of(c, 2, either_one);
+    V all = union_of_two(c, a, b, GATHER);
     if (all.kind != NONE) return all;
   }
   Items all;
@@ -612,7 +656,7 @@ ROW_OP(merge)(const Ctx &c, V containers) {
   bool set = any_set(containers);
   const V *list = (const V *)containers.bits;
   if (containers.kind == SET && !any_of(containers.len, [&](u32 k) { return !is_patch(list[k]); })) {
-    V all = union_of(c, containers.len, [&](u32 k) { return list[k]; });
+    V all = union_of(c, containers.len, list, containers, GATHER);
     if (all.kind != NONE) return all;
   }
   Items members, all;

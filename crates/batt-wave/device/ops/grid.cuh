@@ -200,14 +200,15 @@ INLINE V reversed_tuple(const Ctx &c, const V &v) {
   sync();
   return tuple_value(c, to, v.len);
 }
-INLINE V mirrored(const Ctx &c, const V &v, Turn turn, FaultCode if_empty) {
+CALLED V mirrored(const Ctx &c, const V &v, Turn turn, FaultCode if_empty) {
   if (has_lines(v)) return turned_grid(c, v, turn);
   if (is_patch(v)) {
     if (size_of_patch(v) == 0) return fault(if_empty);
     if (turn.transposed && !may_grow(v)) return stopped(SIZE);
     u32 height = turn.transposed ? v.b : v.a, width = turn.transposed ? v.a : v.b;
-    return changed_patch(c, v, height, width, size_of_patch(v),
-                         [&](const Rows &x) { return turned(x, v.a, v.b, turn); });
+    V made = changed_patch(c, v, height, width, size_of_patch(v),
+                           [&](const Rows &x) { return turned(x, v.a, v.b, turn); });
+    return made_of(c, made, v, turn.transposed ? TRANSPOSED : turn.upside_down ? UPSIDE_DOWN : LEFT_TO_RIGHT);
   }
   if (v.kind == TUPLE && v.len == 0) return v;
   if (has_empty_rows(v)) return turn.transposed ? empty_tuple() : v;
@@ -219,7 +220,15 @@ INLINE V mirrored(const Ctx &c, const V &v, Turn turn, FaultCode if_empty) {
 ROW_OP(hmirror)(const Ctx &c, V piece) { return mirrored(c, piece, {true, false, false}, INDEX_); }
 ROW_OP(vmirror)(const Ctx &c, V piece) { return mirrored(c, piece, {false, true, false}, INDEX_); }
 ROW_OP(dmirror)(const Ctx &c, V piece) { return mirrored(c, piece, {false, false, true}, VALUE_); }
-ROW_OP(cmirror)(const Ctx &c, V piece) { return mirrored(c, piece, {true, true, true}, INDEX_); }
+ROW_OP(cmirror)(const Ctx &c, V piece) {
+  if (!is_patch(piece)) return mirrored(c, piece, {true, true, true}, INDEX_);
+  // Python mirrors a set three times.
+  Ctx inner = c;
+  inner.payload = 0;
+  V v = mirrored(inner, piece, {false, true, false}, INDEX_);
+  if (is_value(v)) v = mirrored(inner, v, {false, false, true}, INDEX_);
+  return is_value(v) ? mirrored(c, v, {false, true, false}, INDEX_) : v;
+}
 
 INLINE V rotated(const Ctx &c, const V &v, Turn turn) {
   if (has_lines(v)) return turned_grid(c, v, turn);
@@ -280,9 +289,15 @@ ROW_OP(upscale)(const Ctx &c, V element, V factor) {
   if (times > SIDE || element.a * times > SIDE || element.b * times > SIDE) return stopped(SIZE);
   if (!may_grow(element)) return stopped(SIZE);
   u32 n = (u32)times, size = size_of_patch(element) * n * n;
-  return changed_patch(c, element, element.a * n, element.b * n, size, [&](const Rows &x) {
+  V v = changed_patch(c, element, element.a * n, element.b * n, size, [&](const Rows &x) {
     return scaled(x, element.b, n, n);
   });
+  if (!is_value(v)) return v;
+  // Python moves the object to the origin and back.
+  V small = unordered(element), large = unordered(v);
+  small.len = large.len = 0;
+  small = made_of(c, small, element, SAME_PLACES);
+  return made_of(c, v, made_of(c, large, small, SCALED), SAME_PLACES);
 }
 ROW_OP(downscale)(const Ctx &c, V grid, V factor) {
   if (grid.kind != GRID) return no_dims(grid);

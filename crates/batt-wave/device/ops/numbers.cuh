@@ -1,8 +1,6 @@
 // Numbers, vectors, truth and comparison. A lane works alone, so nothing here needs the others: the
 // functions on values may also be called inside `rows`.
 
-/// Declares a function that is called, because its templates call each other.
-
 INLINE bool any_tuple(const V &v) { return v.kind == TUPLE || (v.kind >= PAIR && v.kind <= RAGGED); }
 INLINE bool any_set(const V &v) { return v.kind == SET || is_patch(v); }
 
@@ -156,7 +154,7 @@ INLINE bool same_rows(const V &x, const V &y) {
 /// Whether patches are equal.
 INLINE bool same_patches(const V &x, const V &y) {
   if (x.kind != y.kind || x.a != y.a || x.b != y.b || x.len != y.len) return false;
-  if (x.bits >> 48 != y.bits >> 48) return false;
+  if (size_of_patch(x) != size_of_patch(y)) return false;
   bool colors = x.kind == OBJECT && (x.c == PLANES || y.c == PLANES);
   if (!colors && x.c != y.c) return false;
   for (u32 l = 0; l < x.a; l++)

@@ -6,7 +6,7 @@ struct Store {
   u32 left;
 };
 INLINE void *piece_of(const Ctx &c, Store &store, u32 bytes) {
-  const u32 PART = 1024;
+  const u32 PART = 512;
   if (bytes > store.left) {
     store.left = max_of(bytes, PART);
     store.at = (u64)take(c, store.left);
@@ -21,18 +21,25 @@ INLINE void *piece_of(const Ctx &c, Store &store, u32 bytes) {
   return piece;
 }
 
-/// The same as `object`, for a mask that is not empty, with a store for the payload.
-INLINE V stored_object(const Ctx &c, Store &store, const Rows &mask, u8 color, const Rows *planes) {
+/// The same as `object`, for a mask that is not empty, with a store for the payload, and the Flood if the
+/// object is that of one.
+INLINE V stored_object(const Ctx &c, Store &store, const Rows &mask, u8 color, const Rows *planes,
+                       const Flood *flood) {
   Bounds b = bounds_of(mask);
-  u32 *to = (u32 *)piece_of(c, store, b.height * (color == PLANES ? 20 : 4));
+  u32 *to = (u32 *)piece_of(c, store, b.height * (color == PLANES ? 20 : 4) + (flood ? 8 : 0));
   if (!to) return stopped(MEMORY);
+  if (flood) {
+    put(to++, (u32)(u64)flood);
+    put(to++, (u32)((u64)flood >> 32));
+  }
   i32 up = -(i32)b.top, across = -(i32)b.left;
   store_rows(to, moved(mask, up, across), b.height);
   if (color == PLANES)
     for (u32 k = 0; k < 4; k++)
       store_rows(to + (k + 1) * b.height, moved(planes[k] & mask, up, across), b.height);
   u64 size = count(mask);
-  return make(OBJECT, (u8)b.height, (u8)b.width, color, place((i32)b.top, (i32)b.left), (u64)to | size << 48);
+  V v = make(OBJECT, (u8)b.height, (u8)b.width, color, place((i32)b.top, (i32)b.left), (u64)to | size << 48);
+  return walked(v, flood ? FLOODED : ROWS_BUILT);
 }
 
 /// The open cells that no other open cell is connected with.
@@ -94,6 +101,10 @@ INLINE V find_objects(const Ctx &c, const V &grid, bool univalued, bool diagonal
   Store store = {c.payload, c.payload ? c.room : 0};
   V *list = (V *)piece_of(c, store, room * sizeof(V));
   if (!list) return stopped(MEMORY);
+  // The order of larger grids is not known.
+  bool ranked = g.height <= 30 && g.width <= 30;
+  Flood *flood = (Flood *)piece_of(c, store, sizeof(Flood));
+  if (!flood) return stopped(MEMORY);
   if (n) {
     u32 *payload = (u32 *)piece_of(c, store, 8);
     if (!payload) return stopped(MEMORY);
@@ -110,7 +121,8 @@ INLINE V find_objects(const Ctx &c, const V &grid, bool univalued, bool diagonal
       Rows seed = rows([&](u32 l) { return l == first ? todo[l] & (0 - todo[l]) : 0u; });
       Rows mask = flooded(seed, todo, diagonal);
       todo = without(todo, mask);
-      V v = stored_object(c, store, mask, univalued ? (u8)color : common_color(g, mask), g.plane);
+      u8 own = univalued ? (u8)color : common_color(g, mask);
+      V v = stored_object(c, store, mask, own, g.plane, ranked ? flood : nullptr);
       if (!is_value(v)) return v;
       if (n == room) {
         room = room * 2 + 16;
@@ -127,8 +139,10 @@ INLINE V find_objects(const Ctx &c, const V &grid, bool univalued, bool diagonal
     }
   }
   sync();
-  // The ranks of larger grids are not known.
-  Order order = n == 1 ? IN_ORDER : g.height <= 30 && g.width <= 30 ? BY_RANK : UNKNOWN;
+  Flood made = {(u64)list, n, (u8)g.height, (u8)g.width, diagonal, 0};
+  put(flood, made);
+  sync();
+  Order order = n == 1 ? IN_ORDER : ranked ? BY_RANK : UNKNOWN;
   return make(SET, (u8)g.height, (u8)g.width, order, n, (u64)list);
 }
 
@@ -147,7 +161,7 @@ INLINE V parts_of(const Ctx &c, const Colored &x, const Sequence &colors) {
   if (!list) return stopped(MEMORY);
   for (u32 k = 0; k < n; k++) {
     u32 color = color_at(colors, k);
-    V v = stored_object(c, store, with_color(x, color), (u8)color, nullptr);
+    V v = stored_object(c, store, with_color(x, color), (u8)color, nullptr, nullptr);
     if (!is_value(v)) return v;
     put(list + k, v);
   }
@@ -169,9 +183,9 @@ ROW_OP(fgpartition)(const Ctx &c, V grid) {
   Colored x;
   if (grid.kind == OBJECT || !read_colored(grid, &x)) return stopped(ODD);
   Frequency f = frequency_of(x, true);
-  u32 background = first_wanted(x, f.present, f.chosen);
   Sequence all, rest = {0, 0};
   order_of_colors(x, f.present, &all);
+  u32 background = first_in(all, f.chosen);
   for (u32 k = 0; k < all.length; k++)
     if (color_at(all, k) != background) append(&rest, color_at(all, k));
   // The difference is a copy of a set of eight and more, and a new set otherwise.
@@ -199,20 +213,22 @@ INLINE V union_in_order(const Ctx &c, const V *list, u32 n, u32 m) {
     return 0u;
   });
   sync();
-  Table t = {scratch, scratch + MOST, 7, 0};
-  Table columns = {scratch + 2 * MOST, scratch + 2 * MOST + MOST_COLUMNS, 7, 0};
-  for (u32 k = 0; k < 8; k++) t.slots[k] = columns.slots[k] = EMPTY;
-  for (u32 k = 0; k < n; k++) add(t, hashes, (u16)k);
-  for (u32 k = n; k < n + m; k++) add(columns, hashes, (u16)k);
-  freeze(t, hashes);
-  freeze(columns, hashes);
-  if ((n + m) * 5 >= t.mask * 3) resize(t, hashes, size_above((n + m) * 2));
-  for (u32 k = 0; k <= columns.mask; k++)
-    if (columns.slots[k] != EMPTY) add(t, hashes, columns.slots[k]);
-  u32 done = 0;
-  for (u32 k = 0; k <= t.mask; k++)
-    if (t.slots[k] != EMPTY) put(sorted + done++, list[t.slots[k]]);
-  sync();
+  alone([&]() {
+    Table t = {scratch, scratch + MOST, 7, 0};
+    Table columns = {scratch + 2 * MOST, scratch + 2 * MOST + MOST_COLUMNS, 7, 0};
+    for (u32 k = 0; k < 8; k++) t.slots[k] = columns.slots[k] = EMPTY;
+    for (u32 k = 0; k < n; k++) add(t, hashes, (u16)k);
+    for (u32 k = n; k < n + m; k++) add(columns, hashes, (u16)k);
+    freeze(t, hashes);
+    freeze(columns, hashes);
+    if ((n + m) * 5 >= t.mask * 3) resize(t, hashes, size_above((n + m) * 2));
+    for (u32 k = 0; k <= columns.mask; k++)
+      if (columns.slots[k] != EMPTY) add(t, hashes, columns.slots[k]);
+    u32 done = 0;
+    for (u32 k = 0; k <= t.mask; k++)
+      if (t.slots[k] != EMPTY) sorted[done++] = list[t.slots[k]];
+    return 0u;
+  });
   return make(SET, 0, 0, IN_ORDER, n + m, (u64)sorted);
 }
 
@@ -248,14 +264,14 @@ ROW_OP(frontiers)(const Ctx &c, V grid) {
     if (in_rows >> l & 1) {
       u32 color = 0;
       for (u32 k = 0; k < 4; k++) color |= (g.plane[k][l] & 1) << k;
-      list[popcount(in_rows & low(l))] =
-          make(OBJECT, 1, (u8)width, (u8)color, place((i32)l, 0), (u64)wide | (u64)width << 48);
+      V v = make(OBJECT, 1, (u8)width, (u8)color, place((i32)l, 0), (u64)wide | (u64)width << 48);
+      list[popcount(in_rows & low(l))] = walked(v, ROWS_FROZEN);
     }
     if (in_columns >> l & 1) {
       u32 color = 0;
       for (u32 k = 0; k < 4; k++) color |= (corner[k] >> l & 1) << k;
-      list[n + popcount(in_columns & low(l))] =
-          make(OBJECT, (u8)height, 1, (u8)color, place(0, (i32)l), (u64)tall | (u64)height << 48);
+      V v = make(OBJECT, (u8)height, 1, (u8)color, place(0, (i32)l), (u64)tall | (u64)height << 48);
+      list[n + popcount(in_columns & low(l))] = walked(v, ROWS_FROZEN);
     }
     return 0u;
   });
@@ -274,7 +290,7 @@ ROW_OP(occurrences)(const Ctx &c, V grid, V obj) {
   if (obj.kind == INDICES && size_of_patch(obj) == 0) {
     // Nothing fits everywhere, also next to the last row and column.
     if (g.height >= SIDE || g.width >= SIDE) return stopped(SIZE);
-    return indices(c, rectangle(g.height + 1, g.width + 1), 0, 0);
+    return walked(indices(c, rectangle(g.height + 1, g.width + 1), 0, 0), ROWS_FROZEN);
   }
   if (obj.kind != OBJECT) return stopped(ODD);
   if (obj.a > g.height || obj.b > g.width) return empty_patch();
@@ -294,7 +310,7 @@ ROW_OP(occurrences)(const Ctx &c, V grid, V obj) {
     }
     if (is_empty(found)) return empty_patch();
   }
-  return indices(c, found, 0, 0);
+  return walked(indices(c, found, 0, 0), ROWS_FROZEN);
 }
 
 /// The smallest step by which an object moves onto itself, to the left or upwards, or its extent.

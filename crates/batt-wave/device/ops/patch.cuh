@@ -189,7 +189,7 @@ INLINE V board_of(const Ctx &c, const Rows &mask, const Extent &e, u32 size) {
 INLINE V full_board(const Ctx &c, const Extent &e) {
   if (!fits_board(e)) return stopped(SIZE);
   u32 height = (u32)height_in(e), width = (u32)width_in(e);
-  return board_of(c, rectangle(height, width), e, height * width);
+  return walked(board_of(c, rectangle(height, width), e, height * width), ROWS_BUILT);
 }
 /// The outline of an extent.
 INLINE V frame_board(const Ctx &c, const Extent &e) {
@@ -197,13 +197,13 @@ INLINE V frame_board(const Ctx &c, const Extent &e) {
   u32 height = (u32)height_in(e), width = (u32)width_in(e), last = height - 1, ends = 1u | 1u << (width - 1);
   u32 inside = height > 2 && width > 2 ? (height - 2) * (width - 2) : 0;
   Rows mask = rows([&](u32 l) { return l == 0 || l == last ? low(width) : l < last ? ends : 0u; });
-  return board_of(c, mask, e, height * width - inside);
+  return walked(board_of(c, mask, e, height * width - inside), FRAME);
 }
 
-/// A patch with other colours, or another place, and the same locations. Nothing else that is known of
-/// the patch holds for it.
-INLINE V same_board(Kind kind, const V &v, u8 color, u32 at) {
-  return make(kind, v.a, v.b, color, at, (u64)payload_of(v) | (u64)size_of_patch(v) << 48);
+/// A patch with other colours, or another place, and the same locations, made of each other by one lane.
+INLINE V same_board(const Ctx &c, Kind kind, const V &v, u8 color, u32 at) {
+  V made = make(kind, v.a, v.b, color, at, (u64)payload_of(v) | (u64)size_of_patch(v) << 48);
+  return made_alone(c, made, v, SAME_PLACES);
 }
 
 /// The set of points, or of their locations, by a lane alone. They must be within a board.
@@ -239,14 +239,16 @@ template <class F> INLINE V mapped_alone(const Ctx &c, const V &set, F image) {
   V *to = (V *)take_alone(c, (u64)set.len * sizeof(V));
   if (!to) return stopped(MEMORY);
   const V *from = (const V *)set.bits;
+  bool ordered = set.c == IN_ORDER;
+  if (!ordered && set.c != UNKNOWN && list_alone(c, set, to).kind == NONE) from = to, ordered = true;
   for (u32 k = 0; k < set.len; k++) to[k] = image(from[k]);
-  return make(SET, 0, 0, set.c == IN_ORDER ? BUILT : UNKNOWN, set.len, (u64)to);
+  return make(SET, 0, 0, ordered ? BUILT : UNKNOWN, set.len, (u64)to);
 }
 
 // ---- Locations and cells --------------------------------------------------------------------------------
 
 THREAD_OP(toindices)(const Ctx &c, V patch) {
-  if (patch.kind == OBJECT) return same_board(INDICES, patch, 0, patch.len);
+  if (patch.kind == OBJECT) return same_board(c, INDICES, patch, 0, patch.len);
   if (patch.kind == INDICES) return patch;
   if (has_no_elements(patch)) return empty_patch();
   V start = fault_of_start(patch);
@@ -284,7 +286,7 @@ ROW_OP(asobject)(const Ctx &c, V grid) {
     Rows widths = load_rows((const u32 *)grid.bits + 128, g.height);
     area = rows([&](u32 l) { return low(widths[l]); });
   }
-  return object(c, area, 0, 0, common_color(g, area), g.plane);
+  return walked(object(c, area, 0, 0, common_color(g, area), g.plane), ROWS_BUILT);
 }
 
 ROW_OP(toobject)(const Ctx &c, V patch, V grid) {
@@ -297,19 +299,31 @@ ROW_OP(toobject)(const Ctx &c, V patch, V grid) {
   if (!is_patch(patch) && !points_of(patch, &p)) return no_bounds(patch);
   Grid g = grid_of(grid);
   Rows mask = locations_in(patch, 0, 0) & area_of(g);
-  return object(c, mask, 0, 0, common_color(g, mask), g.plane);
+  V v = object(c, mask, 0, 0, common_color(g, mask), g.plane);
+  // Those of a set of more than a board are in its order.
+  if (!is_patch(patch)) return p.cells || patch.kind != SET ? v : made_of(c, v, patch, GATHER);
+  // Python goes through the set of locations.
+  V from = patch;
+  if (from.kind == OBJECT) {
+    from = make(INDICES, from.a, from.b, 0, from.len, (u64)payload_of(from) | (u64)size_of_patch(from) << 48);
+    from = made_of(c, from, patch, SAME_PLACES);
+  }
+  return made_of(c, v, from, GATHER);
 }
 
 THREAD_OP(recolor)(const Ctx &c, V value, V patch) {
   if (has_no_elements(patch)) return empty_patch();
-  V found = op_toindices(c, patch);
+  // Room of its own: the result has the other one.
+  Ctx inner = c;
+  inner.payload = 0;
+  V found = op_toindices(inner, patch);
   if (!is_value(found)) return found;
   if (value.kind != INT || value.bits > 15) return stopped(ODD);
   u8 color = (u8)value.bits;
   Points p;
   Extent e;
   if (is_tuple(found) && points_of(found, &p) && extent_of(found, &e)) found = gathered_alone(c, p, e, false);
-  if (found.kind == INDICES) return same_board(OBJECT, found, color, found.len);
+  if (found.kind == INDICES) return same_board(c, OBJECT, found, color, found.len);
   if (found.kind != SET || !points_of(found, &p)) return is_value(found) ? stopped(ODD) : found;
   return mapped_alone(c, found, [&](const V &at) { return make(CELL, color, 0, 0, at.len, 0); });
 }
@@ -320,7 +334,7 @@ INLINE V shifted(const Ctx &c, const V &patch, i32 down, i32 right) {
   if (!extent_of(patch, &e)) return no_bounds(patch);
   e.top += down, e.left += right, e.bottom += down, e.right += right;
   if (!fits_numbers(e)) return stopped(SIZE);
-  if (is_patch(patch)) return same_board((Kind)patch.kind, patch, patch.c, place(e.top, e.left));
+  if (is_patch(patch)) return same_board(c, (Kind)patch.kind, patch, patch.c, place(e.top, e.left));
   if (patch.kind == SET)
     return mapped_alone(c, patch, [&](V v) {
       v.len = place(row_of(v.len) + down, column_of(v.len) + right);
@@ -385,7 +399,7 @@ ROW_OP(corners)(const Ctx &c, V patch) {
   if (fits_board(e)) {
     u32 last = (u32)(e.bottom - e.top), ends = 1u | 1u << (e.right - e.left);
     Rows mask = rows([&](u32 l) { return l == 0 || l == last ? ends : 0u; });
-    return board_of(c, mask, e, (last ? 2 : 1) * popcount(ends));
+    return walked(board_of(c, mask, e, (last ? 2 : 1) * popcount(ends)), ROWS_FROZEN);
   }
   V *to = (V *)take(c, 4 * sizeof(V));
   if (!to) return stopped(MEMORY);
@@ -697,7 +711,7 @@ ROW_OP(gravitate)(const Ctx &, V source, V destination) {
 // ---- Lines and boxes ------------------------------------------------------------------------------------
 
 /// Three rows of three columns around a location.
-INLINE V around(const Ctx &c, const V &loc, u32 row, u32 middle, u32 size) {
+INLINE V around(const Ctx &c, const V &loc, u32 row, u32 middle, u32 size, Walk walk) {
   i32 i, j;
   if (!two_numbers(loc, true, &i, &j)) {
     if (has_no_places(loc) || loc.kind == CELL || loc.kind == GRID) return fault(TYPE_);
@@ -708,11 +722,11 @@ INLINE V around(const Ctx &c, const V &loc, u32 row, u32 middle, u32 size) {
   if (!to) return stopped(MEMORY);
   to[0] = to[2] = row;
   to[1] = middle;
-  return make(INDICES, 3, 3, 0, place(i - 1, j - 1), (u64)to | (u64)size << 48);
+  return walked(make(INDICES, 3, 3, 0, place(i - 1, j - 1), (u64)to | (u64)size << 48), walk);
 }
-THREAD_OP(dneighbors)(const Ctx &c, V loc) { return around(c, loc, 2, 5, 4); }
-THREAD_OP(ineighbors)(const Ctx &c, V loc) { return around(c, loc, 5, 0, 4); }
-THREAD_OP(neighbors)(const Ctx &c, V loc) { return around(c, loc, 7, 5, 8); }
+THREAD_OP(dneighbors)(const Ctx &c, V loc) { return around(c, loc, 2, 5, 4, CROSS); }
+THREAD_OP(ineighbors)(const Ctx &c, V loc) { return around(c, loc, 5, 0, 4, ROWS_FROZEN); }
+THREAD_OP(neighbors)(const Ctx &c, V loc) { return around(c, loc, 7, 5, 8, RING); }
 
 /// More locations than a line has that is worth the memory.
 const u32 LONGEST_LINE = 2048;
@@ -731,7 +745,7 @@ INLINE V line_between(const Ctx &c, i32 i, i32 j, i32 to_i, i32 to_j) {
       if (down == 0) return l == 0 ? low(n) : 0u;
       return l >= n ? 0u : right == 0 ? 1u : 1u << (rising ? n - 1 - l : l);
     });
-    return board_of(c, mask, e, n);
+    return walked(board_of(c, mask, e, n), ROWS_BUILT);
   }
   if (n > LONGEST_LINE) return stopped(SIZE);
   V *items = (V *)room_for(c, n * sizeof(V));
@@ -785,7 +799,8 @@ THREAD_OP(hfrontier)(const Ctx &c, V location) {
   u32 *to = (u32 *)room_alone(c, 4);
   if (!to) return stopped(MEMORY);
   *to = low(FRONTIER + 1);
-  return make(INDICES, 1, FRONTIER + 1, 0, place((i32)i, 0), (u64)to | (u64)(FRONTIER + 1) << 48);
+  V v = make(INDICES, 1, FRONTIER + 1, 0, place((i32)i, 0), (u64)to | (u64)(FRONTIER + 1) << 48);
+  return walked(v, ROWS_BUILT);
 }
 
 ROW_OP(backdrop)(const Ctx &c, V patch) {
@@ -801,7 +816,12 @@ ROW_OP(delta)(const Ctx &c, V patch) {
     Points p;
     if (is_tuple(patch) && points_of(patch, &p) && !p.cells) return fault(TYPE_);
     Rows box = rectangle((u32)height_in(e), (u32)width_in(e));
-    return indices(c, without(box, locations_in(patch, e.top, e.left)), e.top, e.left);
+    V rest = indices(c, without(box, locations_in(patch, e.top, e.left)), e.top, e.left);
+    if (!is_patch(patch) || !is_patch(rest) || size_of_patch(rest) < 2) return rest;
+    V whole = walked(indices(c, box, e.top, e.left), ROWS_BUILT);
+    // The order of what is taken away does not count.
+    if (!is_value(whole)) return rest;
+    return made_of_two(c, rest, whole, walked(unordered(patch), ROWS_BUILT), SUBTRACT);
   });
 }
 

@@ -100,7 +100,7 @@ template <class F> INLINE V if_readable(const Ctx &c, const V &v, Reading readin
 
 /// The locations of cells.
 INLINE V without_colors(const Ctx &c, const V &v) {
-  if (v.kind == OBJECT) return same_board(INDICES, v, 0, v.len);
+  if (v.kind == OBJECT) return same_board(c, INDICES, v, 0, v.len);
   Points p;
   if (cell_points(v, &p)) return gathered_alone(c, p, extent_of_points(p), false);
   return all_have_length(c, v, 3) ? stopped(ODD) : empty_patch();
@@ -133,7 +133,7 @@ THREAD_OP(tok_recolor_i)(const Ctx &c, V value, V indices) {
     V found = indices;
     Points p;
     if (location_points(indices, &p)) found = gathered_alone(c, p, e, false);
-    return is_value(found) ? same_board(OBJECT, found, color, found.len) : found;
+    return is_value(found) ? same_board(c, OBJECT, found, color, found.len) : found;
   });
 }
 THREAD_OP(tok_recolor_o)(const Ctx &c, V value, V obj) {
@@ -141,7 +141,7 @@ THREAD_OP(tok_recolor_o)(const Ctx &c, V value, V obj) {
     V found = without_colors(c, obj);
     if (!is_value(found)) return found;
     if (value.kind != INT || value.bits > 15) return stopped(ODD);
-    return same_board(OBJECT, found, (u8)value.bits, found.len);
+    return same_board(c, OBJECT, found, (u8)value.bits, found.len);
   });
 }
 
@@ -467,15 +467,15 @@ INLINE V read_numbers(const Ctx &c, const V &v, i32 *i, i32 *j) {
   return is_int(items[0]) && is_int(items[1]) ? stopped(ODD) : fault(TYPE_);
 }
 
-CALLED V safe_around(const Ctx &c, const V &loc, u32 row, u32 middle, u32 size) {
+CALLED V safe_around(const Ctx &c, const V &loc, u32 row, u32 middle, u32 size, Walk walk) {
   i32 i, j;
   V odd = read_numbers(c, loc, &i, &j);
   if (odd.kind != NONE) return safely(odd, empty_patch());
-  return fits_16(i) && fits_16(j) ? around(c, pair(i, j), row, middle, size) : stopped(SIZE);
+  return fits_16(i) && fits_16(j) ? around(c, pair(i, j), row, middle, size, walk) : stopped(SIZE);
 }
-THREAD_OP(tok_dneighbors)(const Ctx &c, V loc) { return safe_around(c, loc, 2, 5, 4); }
-THREAD_OP(tok_ineighbors)(const Ctx &c, V loc) { return safe_around(c, loc, 5, 0, 4); }
-THREAD_OP(tok_neighbors)(const Ctx &c, V loc) { return safe_around(c, loc, 7, 5, 8); }
+THREAD_OP(tok_dneighbors)(const Ctx &c, V loc) { return safe_around(c, loc, 2, 5, 4, CROSS); }
+THREAD_OP(tok_ineighbors)(const Ctx &c, V loc) { return safe_around(c, loc, 5, 0, 4, ROWS_FROZEN); }
+THREAD_OP(tok_neighbors)(const Ctx &c, V loc) { return safe_around(c, loc, 7, 5, 8, RING); }
 
 ROW_OP(tok_connect)(const Ctx &c, V a, V b) {
   if (length_alone(c, a) != 2 || length_alone(c, b) != 2) return empty_patch();
