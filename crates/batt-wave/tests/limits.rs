@@ -13,6 +13,9 @@ use batt_engine::{Cancel, Compiled, Job, Judged, Sample, Verdict, judge_job};
 use batt_lang::{Program, SolverFile};
 use batt_wave::EmulatedWaves;
 
+/// Returns the colour of a cell, by its number. The first argument makes random numbers below a bound.
+type Color<'f> = &'f mut dyn FnMut(&mut dyn FnMut(u64) -> u64, usize) -> u64;
+
 /// Grids that make ops work hard.
 fn hard_grids() -> Vec<Grid> {
     let mut seed = 12_345_u64;
@@ -20,7 +23,7 @@ fn hard_grids() -> Vec<Grid> {
         seed = seed.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
         (seed >> 33) % n
     };
-    let mut grid = |color: &mut dyn FnMut(&mut dyn FnMut(u64) -> u64, usize) -> u64| {
+    let mut grid = |color: Color<'_>| {
         let cells: Vec<u8> = (0..900).map(|at| color(&mut random, at) as u8).collect();
         Grid::new(30, 30, cells).unwrap()
     };
@@ -360,7 +363,7 @@ fn adversarial_programs_cost_at_most_what_is_charged() {
     let mut seed = number("BATT_SEED", 7);
     let mut text = String::new();
     for program in 0..programs {
-        let _ = write!(text, "def solve_{program}(I):\n");
+        let _ = writeln!(text, "def solve_{program}(I):");
         let names: Vec<&str> = (VALUES.iter().map(|value| value.0))
             .filter(|name| !["b3", "b11"].contains(name))
             .collect();
@@ -383,9 +386,9 @@ fn adversarial_programs_cost_at_most_what_is_charged() {
             let two = binary[next(&mut seed, binary.len() as u64) as usize];
             let x = format!("x{step}");
             let _ = match next(&mut seed, 9) {
-                0 | 1 => write!(text, "    {x} = {one}({a})\n"),
-                2 | 3 => write!(text, "    {x} = {two}({a}, {b})\n"),
-                4 => write!(text, "    {x} = apply({one}, {a})\n"),
+                0 | 1 => writeln!(text, "    {x} = {one}({a})"),
+                2 | 3 => writeln!(text, "    {x} = {two}({a}, {b})"),
+                4 => writeln!(text, "    {x} = apply({one}, {a})"),
                 5 => write!(
                     text,
                     "    f{step} = rbind({two}, {b})\n    {x} = apply(f{step}, {a})\n"
@@ -407,7 +410,7 @@ fn adversarial_programs_cost_at_most_what_is_charged() {
             values.push(x);
         }
         let last = values.last().unwrap();
-        let _ = write!(text, "    return {last}\n\n");
+        let _ = writeln!(text, "    return {last}\n");
     }
     check_on_hard_grids(&text);
 }
@@ -418,9 +421,9 @@ fn runs_near_the_limits_cost_at_most_what_is_charged() {
     let mut text = String::new();
     let mut add = |lines: &[String]| {
         let number = text.len();
-        let _ = write!(text, "def solve_{number}(I):\n");
+        let _ = writeln!(text, "def solve_{number}(I):");
         for line in lines {
-            let _ = write!(text, "    {line}\n");
+            let _ = writeln!(text, "    {line}");
         }
         text += "    return O\n\n";
     };
