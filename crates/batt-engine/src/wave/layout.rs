@@ -100,9 +100,9 @@ pub struct Heap {
 #[repr(C)]
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Wave {
-    /// The address of the [`Node`]s.
+    /// The address of the nodes.
     pub nodes: u64,
-    /// The address of the [`Heap`].
+    /// The address of the heap.
     pub heap: u64,
     /// The address of the tables.
     pub tables: u64,
