@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 
 use anyhow::{Result, anyhow};
 use batt_cuda::CudaWaves;
-use batt_dsl::Fault;
+use batt_dsl::{Fault, Limits};
 use batt_engine::device::{ScoreOptions, score_table};
 use batt_engine::wave::{
     KernelWork, WaveBatch, WaveDevice, WaveEnd, WaveEngine, WavePlan, WaveReport,
@@ -144,7 +144,7 @@ fn measure(
             first: 0,
             count: samples.len(),
         };
-        let (records, report) = engine.run(&[batch], &resident, &cancel);
+        let (records, report) = engine.run(&[batch], &resident, &Limits::default(), &cancel);
         measured.passes.push(started.elapsed());
         if let Some(error) = report.errors.first() {
             return Err(anyhow!("{error}"));
@@ -180,7 +180,7 @@ fn measure(
             first: 0,
             count: samples.len(),
         };
-        let (_, report) = engine.run(&[batch], &resident, &cancel);
+        let (_, report) = engine.run(&[batch], &resident, &Limits::default(), &cancel);
         engine.profile(false);
         measured.kernels = by_time(engine, &report);
     }
@@ -214,7 +214,7 @@ fn each(
             first: 0,
             count: samples.len(),
         };
-        let (_, report) = engine.run(&[batch], &resident, &Cancel::new());
+        let (_, report) = engine.run(&[batch], &resident, &Limits::default(), &Cancel::new());
         let left: Vec<String> = report
             .reasons()
             .map(|(reason, n)| format!("{} {n}", reason.name()))

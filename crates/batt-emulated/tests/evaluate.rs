@@ -143,6 +143,32 @@ fn scores_are_the_same() {
     }
 }
 
+#[test]
+fn scores_of_waves_are_the_same() {
+    with_corpus(|programs, samples| {
+        for steps in [3_000_000, 300_000, 1_000] {
+            let limits = Limits {
+                steps,
+                ..Limits::default()
+            };
+            let mut options = ScoreOptions {
+                limits,
+                ..options(0, 0.2)
+            };
+            options.device.waves = true;
+            let stop = Cancel::new();
+            let (expected, _) = score_table(&mut [], programs, samples, &options, &stop);
+            let waves =
+                || -> Box<dyn Device> { Box::new(Emulated::default().with_waves().unwrap()) };
+            let mut devices = [waves(), waves()];
+            let (all, report) = score_table(&mut devices, programs, samples, &options, &stop);
+            assert!(all == expected, "{steps} steps");
+            let finished = report.device.map_or(0, |report| report.runs.finished());
+            assert_eq!(finished > 0, steps > 1_000);
+        }
+    });
+}
+
 /// If the CPU has fewer steps, devices have less fuel, and the results are the same. With very few
 /// steps, devices are not used.
 #[test]

@@ -69,8 +69,6 @@ struct Charge {
   u32 weight, each;
 };
 
-/// The most that a run may cost, so that it ends within the limits of the CPU.
-const u64 MOST_COST = 3000000;
 /// The unit in which records have the cost of a run.
 const u64 COST_UNIT = 64;
 
@@ -83,9 +81,9 @@ INLINE Record judge(const Ctx &c, const Node &node, const V &result, const V &ex
       u64 own = 0;
       for (u32 k = l; k < node.args[3].each; k += 32)
         own += (u64)((const u32 *)charges[k].counts)[charges[k].each ? c.item : 0] * charges[k].weight;
-      return (u32)min_of(own, MOST_COST + 1);
+      return (u32)min_of(own, (u64)c.wave->most_cost + 1);
     }));
-  if (cost > MOST_COST) {
+  if (cost > c.wave->most_cost) {
     Record r = {2, LIMIT, 0, 0, 0};
     return r;
   }

@@ -38,7 +38,7 @@ struct Wave {
   u64 heap;
   u64 tables;
   u32 node_count;
-  u32 unused;
+  u32 most_cost; // of a run
 };
 
 /// What an op body knows of its item.

@@ -23,7 +23,7 @@ fn compare(programs: &[&Program], samples: &[Sample<'_>]) -> WaveReport {
         first: 0,
         count: samples.len(),
     };
-    let (records, report) = engine.run(&[batch], &resident, &Cancel::new());
+    let (records, report) = engine.run(&[batch], &resident, &Limits::default(), &Cancel::new());
     assert_eq!(report.errors, [] as [String; 0]);
     let mut workspace = Workspace::new();
     let limits = Limits::default();

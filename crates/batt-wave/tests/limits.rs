@@ -145,7 +145,7 @@ fn check(programs: &[&Program], samples: &[Sample<'_>]) -> Tally {
             first: 0,
             count: samples.len(),
         };
-        let (records, report) = engine.run(&[batch], &resident, &Cancel::new());
+        let (records, report) = engine.run(&[batch], &resident, &Limits::default(), &Cancel::new());
         assert_eq!(report.errors, [] as [String; 0]);
         for (p, program) in compiled.iter().enumerate() {
             for (s, sample) in samples.iter().enumerate() {

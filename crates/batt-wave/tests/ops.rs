@@ -96,7 +96,7 @@ fn ends_of(
         first: 0,
         count: 1,
     };
-    let (records, report) = engine.run(&[batch], &samples, &Cancel::new());
+    let (records, report) = engine.run(&[batch], &samples, &Limits::default(), &Cancel::new());
     assert_eq!(report.errors, [] as [String; 0]);
     engine.release(samples);
     (0..calls.len())

@@ -168,7 +168,8 @@ fn patches_iterate_as_on_the_cpu() {
                 first: 0,
                 count: samples.len(),
             };
-            let (records, report) = engine.run(&[batch], &resident, &Cancel::new());
+            let (records, report) =
+                engine.run(&[batch], &resident, &Limits::default(), &Cancel::new());
             assert_eq!(report.errors, [] as [String; 0]);
             finished += report.finished;
             for (sum, own) in left.iter_mut().zip(report.left) {

@@ -1,6 +1,7 @@
 //! The engine: a device with samples and buffers that stay there.
 
 use batt_arc::Grid;
+use batt_dsl::Limits;
 
 use super::device::{WaveBuffer, WaveDevice};
 use super::execute::Memory;
@@ -154,7 +155,8 @@ impl WaveEngine {
     }
 
     /// Runs the programs of each batch on its samples. Runs that the device does not finish have
-    /// records that say why; so do all runs that an error or a cancellation leaves.
+    /// records that say why; so do all runs that an error or a cancellation leaves. A finished run
+    /// ends within the limits on the CPU, too.
     ///
     /// # Panics
     ///
@@ -163,6 +165,7 @@ impl WaveEngine {
         &mut self,
         batches: &[WaveBatch<'_>],
         samples: &WaveSamples,
+        limits: &Limits,
         cancel: &Cancel,
     ) -> (WaveRecords, WaveReport) {
         let mut report = WaveReport::default();
@@ -186,7 +189,16 @@ impl WaveEngine {
             report.left[WaveReason::Missing as usize] += (missing * batch.count) as u64;
             planned += batch.plan.programs.len() * batch.count;
         }
-        if let Err(error) = self.execute(batches, samples, &mut records, &mut report, cancel) {
+        let most_cost = most_cost(limits);
+        let done = self.execute(
+            batches,
+            samples,
+            &mut records,
+            &mut report,
+            most_cost,
+            cancel,
+        );
+        if let Err(error) = done {
             report.errors.push(error.to_string());
         }
         let done = records.records.len();
@@ -206,6 +218,19 @@ impl WaveEngine {
             self.memory.spare = records.records;
         }
     }
+}
+
+/// Returns the most that a run may cost. Costs stand for memory, too, as much of it as the default
+/// limits have for so many steps.
+fn most_cost(limits: &Limits) -> u32 {
+    let default = Limits::default();
+    let is_large = limits.size >= default.size && limits.memory >= default.memory;
+    let steps = if is_large {
+        limits.steps.min(default.steps)
+    } else {
+        0
+    };
+    u32::try_from(steps).unwrap_or(u32::MAX)
 }
 
 impl Drop for WaveEngine {

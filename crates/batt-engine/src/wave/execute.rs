@@ -107,6 +107,7 @@ impl WaveEngine {
         samples: &WaveSamples,
         records: &mut WaveRecords,
         report: &mut WaveReport,
+        most_cost: u32,
         cancel: &Cancel,
     ) -> Result<(), DeviceError> {
         let whole = batches.iter().enumerate().map(|(number, batch)| Slice {
@@ -132,6 +133,7 @@ impl WaveEngine {
                 samples,
                 slices: &chunk,
                 report,
+                most_cost,
                 live: Vec::new(),
                 engine: self,
             };
@@ -213,6 +215,7 @@ struct Chunk<'e, 'p> {
     samples: &'e WaveSamples,
     slices: &'e [Slice],
     report: &'e mut WaveReport,
+    most_cost: u32,
     /// What is there of each slice.
     live: Vec<Live>,
     engine: &'e mut WaveEngine,
@@ -609,7 +612,7 @@ impl<'p> Chunk<'_, 'p> {
             heap: room.heap,
             tables: *tables_at,
             node_count: nodes.len() as u32,
-            unused: 0,
+            most_cost: self.most_cost,
         };
         let started = Instant::now();
         device.launch(kernel, &wave, most)?;

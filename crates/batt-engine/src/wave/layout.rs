@@ -108,8 +108,8 @@ pub struct Wave {
     pub tables: u64,
     /// The number of nodes.
     pub node_count: u32,
-    /// Padding.
-    pub unused: u32,
+    /// The most that a run may cost.
+    pub most_cost: u32,
 }
 
 /// The values of a step of a program: `Step` in `judge.cuh`.

@@ -26,7 +26,7 @@ const MOST_CALLS: usize = 2_000;
 const START_STEPS: u32 = 20_000;
 const ELEMENT_STEPS: u32 = 60;
 
-/// The most that a run may cost: `MOST_COST` in `judge.cuh`.
+/// The most that a run with the default limits may cost.
 const MOST_COST: u32 = 3_000_000;
 
 /// A set of items: the samples, the elements of containers, or a single item.

@@ -94,6 +94,7 @@ const FUEL: u64 = 4_000;
 /// Launches batches on a device, one after the other, and learns from each how to launch the next.
 pub struct Searcher {
     launcher: Launcher,
+    limits: Limits,
 }
 
 impl Searcher {
@@ -107,6 +108,7 @@ impl Searcher {
         let settings = settings.within(limits)?;
         Some(Searcher {
             launcher: Launcher::new(settings, 1),
+            limits: *limits,
         })
     }
 
@@ -131,7 +133,7 @@ impl Searcher {
                 let started = Instant::now();
                 let engine = device.waves();
                 let engine = engine.ok_or_else(|| DeviceError::Missing("no waves".to_owned()))?;
-                run_waves(engine, samples, &parts, started)
+                run_waves(engine, samples, &parts, &self.limits, started)
             }
         }
     }
@@ -142,6 +144,7 @@ fn run_waves(
     engine: &mut WaveEngine,
     samples: &Prepared<'_>,
     parts: &[(WavePlan, Range<usize>)],
+    limits: &Limits,
     started: Instant,
 ) -> Result<SearchScores, DeviceError> {
     let resident = engine.keep(samples.id(), samples.samples())?;
@@ -154,7 +157,7 @@ fn run_waves(
             count: own.len(),
         })
         .collect();
-    let (records, report) = engine.run(&batches, &resident, &Cancel::new());
+    let (records, report) = engine.run(&batches, &resident, limits, &Cancel::new());
     let mut firsts = Vec::with_capacity(parts.len());
     let mut next = 0;
     for (plan, own) in parts {

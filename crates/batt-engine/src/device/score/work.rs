@@ -54,6 +54,7 @@ pub(super) fn score(
     let devices = if used { devices } else { &mut [] };
     // Counters of calls are those of the VM.
     let waves = used
+        && options.device.waves
         && !options.device.settings.ops
         && devices.iter_mut().all(|device| device.waves().is_some());
     let cores = thread::available_parallelism().map_or(1, usize::from);
@@ -337,7 +338,8 @@ impl Work<'_> {
                     first: 0,
                     count: samples,
                 };
-                let (records, report) = engine.run(&[batch], resident, self.stop);
+                let (records, report) =
+                    engine.run(&[batch], resident, &self.options.limits, self.stop);
                 own.times.kernel += started.elapsed();
                 own.times.launches += u32::try_from(report.launches).unwrap_or(u32::MAX);
                 for error in report.errors {
