@@ -179,9 +179,76 @@ INLINE V patch_of_items(const Ctx &c, const V *items, u32 n) {
   return object(c, mask, top, left, one_color(mask, plane), plane);
 }
 
+/// The distinct ones of some values.
+struct Distinct {
+  V *items;     // the first of each, with room for a Note
+  u16 *numbers; // of each value: which of them it is
+  u32 count;
+  bool unlike; // do equal ones differ otherwise, so that it matters which comes first?
+  bool mixed;  // does only the iteration order of patches differ?
+};
+/// Finds them. Returns a failure, or NONE.
+CALLED V find_distinct(const Ctx &c, const V *items, u32 n, Distinct &d) {
+  if (n >= EMPTY) return stopped(SIZE);
+  u32 *first = (u32 *)take(c, (u64)n * 4);
+  d.items = (V *)take(c, (u64)(n + NOTE_ROOM) * sizeof(V));
+  d.numbers = (u16 *)take(c, (u64)n * 2);
+  if (!first || !d.items || !d.numbers) return stopped(MEMORY);
+  V failed = find_first_equal(c, items, n, first);
+  if (failed.kind != NONE) return failed;
+  u32 differences = columns_of(rows([&](u32 l) {
+    u32 own = 0;
+    for (u32 k = l; k < n; k += 32) {
+      const V &x = items[first[k]], &y = items[k];
+      if (first[k] == k) continue;
+      if (!are_alike<2>(x, y)) own |= 1;
+      if (is_patch(x) && x.bits != y.bits) own |= 2;
+    }
+    return own;
+  }));
+  d.unlike = differences & 1;
+  d.mixed = differences & 2;
+  d.count = 0;
+  for (u32 from = 0; from < n; from += 32) {
+    u32 chosen = rows_of(rows([&](u32 l) { return (u32)(from + l < n && first[from + l] == from + l); }));
+    (void)rows([&](u32 l) {
+      u32 number = d.count + popcount(chosen & low(l));
+      if (chosen >> l & 1) {
+        d.items[number] = items[from + l];
+        d.numbers[from + l] = (u16)number;
+      }
+      return 0u;
+    });
+    d.count += popcount(chosen);
+  }
+  sync();
+  (void)rows([&](u32 l) {
+    for (u32 k = l; k < n; k += 32)
+      if (first[k] != k) d.numbers[k] = d.numbers[first[k]];
+    return 0u;
+  });
+  sync();
+  return none();
+}
+/// The same where it is not known which of equal ones comes first. Returns a failure, or NONE.
+INLINE V find_distinct_unordered(const Ctx &c, const V *items, u32 n, Distinct &d) {
+  V failed = find_distinct(c, items, n, d);
+  if (failed.kind != NONE) return failed;
+  if (d.unlike) return stopped(ORDER);
+  if (!d.mixed) return none();
+  (void)rows([&](u32 l) {
+    for (u32 k = l; k < d.count; k += 32)
+      if (is_patch(d.items[k])) d.items[k] = unordered(d.items[k]);
+    return 0u;
+  });
+  sync();
+  return none();
+}
+
 /// The set of `n` values, of which equal ones may stand several times. `order` says what is known of
-/// the order if the set is no patch: UNKNOWN, SEQUENCED or BUILT.
-CALLED V set_of(const Ctx &c, const V *items, u32 n, Order order) {
+/// the order if the set is no patch: UNKNOWN, SEQUENCED or BUILT. If the values are the images of the elements
+/// of a `parent`, it follows later, or the set is NONE.
+CALLED V set_of(const Ctx &c, const V *items, u32 n, Order order, const V *parent = nullptr) {
   if (n == 0) return empty_patch();
   u8 kind = items[0].kind;
   bool flat = (kind == PAIR || kind == CELL) && !rows_of(rows([&](u32 l) {
@@ -194,28 +261,11 @@ CALLED V set_of(const Ctx &c, const V *items, u32 n, Order order) {
     if (order == BUILT) patch = made_of_list(c, patch, items, n, SEQUENCE, empty_patch());
     if (patch.kind != NONE) return patch;
   }
-  // Equal elements are left out. The first of them stays.
-  u32 *first = (u32 *)take(c, (u64)n * 4);
-  V *kept = (V *)take(c, (u64)n * sizeof(V));
-  if (!first || !kept) return stopped(MEMORY);
-  V failed = find_first_equal(c, items, n, first);
+  Distinct d;
+  bool known = order != UNKNOWN || parent;
+  V failed = known ? find_distinct(c, items, n, d) : find_distinct_unordered(c, items, n, d);
   if (failed.kind != NONE) return failed;
-  // The order decides which of 1 and True stays.
-  u32 unlike = order != UNKNOWN ? 0 : rows_of(rows([&](u32 l) {
-    for (u32 k = l; k < n; k += 32)
-      if (first[k] != k && !are_alike<2>(items[first[k]], items[k])) return 1u;
-    return 0u;
-  }));
-  if (unlike) return stopped(ORDER);
-  u32 count = 0;
-  for (u32 from = 0; from < n; from += 32) {
-    u32 chosen = rows_of(rows([&](u32 l) { return (u32)(from + l < n && first[from + l] == from + l); }));
-    (void)rows([&](u32 l) {
-      if (chosen >> l & 1) kept[count + popcount(chosen & low(l))] = items[from + l];
-      return 0u;
-    });
-    count += popcount(chosen);
-  }
-  sync();
-  return make(SET, 0, 0, count == 1 ? IN_ORDER : order, count, (u64)kept);
+  if (!parent) return make(SET, 0, 0, d.count == 1 ? IN_ORDER : order, d.count, (u64)d.items);
+  if (d.unlike || d.mixed) return none();
+  return settled(c, set_of_images(d.items, d.count, *parent, d.count == n ? nullptr : d.numbers));
 }

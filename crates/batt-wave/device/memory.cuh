@@ -172,7 +172,7 @@ enum Making : u32 {
   TRANSPOSED,
   GATHER,        // those with the same locations in a patch, or in the members of a tuple or a set
   SEQUENCE,      // at the places of a list
-  IMAGES,        // at the places of a list, which has one for each element of a patch, row by row
+  IMAGES,        // at the places of a list, which has one for each element of a patch, row by row, or of a set
   SCALED,        // several from each of those of a smaller patch; then the set is frozen
   UNITE,         // the union of two patches, in a tuple
   SUBTRACT,      // the difference of a patch and another one, by the operator
@@ -188,6 +188,18 @@ struct Origin {
 
 INLINE u32 walk_of(const V &v) { return (u32)(v.bits >> 59); }
 INLINE u32 size_of_patch(const V &v) { return (u32)(v.bits >> 48) & 0x7ff; }
+/// How many elements there are.
+INLINE u32 length_of(const V &v) {
+  switch (v.kind) {
+    case GRID:
+    case RAGGED: return v.a;
+    case INDICES:
+    case OBJECT: return size_of_patch(v);
+    case TUPLE:
+    case SET: return v.len;
+    default: return 0;
+  }
+}
 /// The same patch with another note on its order.
 INLINE V walked(V v, Walk walk) {
   if (is_patch(v) && size_of_patch(v) > 1) v.bits |= (u64)walk << 59;

@@ -1,4 +1,4 @@
-// The iteration order of sets: CPython's table, simulated.
+// CPython's table of a set, simulated.
 //
 // One lane works at a table, and the others wait.
 
@@ -68,50 +68,3 @@ INLINE u32 first_rank(const V &v, const u16 *ranks, u32 width) {
 
 /// More elements than a table of 16-bit numbers is worth.
 const u32 MOST_ORDERED = 4096;
-
-/// The same set with its elements in iteration order, or STOPPED.
-CALLED V in_order(const Ctx &c, const V &set) {
-  if (set.c == IN_ORDER || set.len <= 1) return set;
-  if (set.c == UNKNOWN) return stopped(ORDER);
-  u32 n = set.len;
-  if (n > MOST_ORDERED) return stopped(SIZE);
-  u32 room = size_above(n * 4);
-  V *items = (V *)set.bits;
-  V *sorted = (V *)take(c, n * sizeof(V));
-  u64 *hashes = (u64 *)take(c, n * 8);
-  u16 *scratch = (u16 *)take(c, (u64)(room * 2 + 2 * n) * 2);
-  if (!sorted || !hashes || !scratch) return stopped(MEMORY);
-  for (u32 k = 0; k < n; k++) {
-    u64 hash;
-    if (!hash_value<2>(c, items[k], &hash)) return stopped(ODD);
-    put(hashes + k, hash);
-  }
-  u16 *sequence = scratch + room * 2, *keys = sequence + n;
-  if (set.c == BY_RANK) {
-    const u16 *ranks = ranks_of(c, set.a, set.b);
-    for (u32 k = 0; k < n; k++) keys[k] = (u16)first_rank(items[k], ranks, set.b);
-    (void)rows([&](u32 l) {
-      for (u32 k = l; k < n; k += 32) {
-        u32 before = 0;
-        for (u32 j = 0; j < n; j++) before += keys[j] < keys[k];
-        sequence[before] = (u16)k;
-      }
-      return 0u;
-    });
-    sync();
-  }
-  alone([&]() {
-    Table t = {scratch, scratch + room, 7, 0};
-    for (u32 k = 0; k < 8; k++) t.slots[k] = EMPTY;
-    for (u32 k = 0; k < n; k++) add(t, hashes, set.c == BY_RANK ? sequence[k] : (u16)k);
-    if (set.c != BUILT) freeze(t, hashes);
-    u32 done = 0;
-    for (u32 k = 0; k <= t.mask; k++)
-      if (t.slots[k] != EMPTY) sorted[done++] = items[t.slots[k]];
-    return 0u;
-  });
-  V v = set;
-  v.c = IN_ORDER;
-  v.bits = (u64)sorted;
-  return v;
-}

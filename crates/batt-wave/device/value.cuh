@@ -54,6 +54,7 @@ enum Order : u8 {
   SEQUENCED, // built by adding the elements in this sequence to a set, and frozen
   BY_RANK,   // the same with the sequence of objects of a grid of a rows and b columns
   BUILT,     // built by adding the elements in this sequence, as `frozenset` of a generator does
+  LATER,     // built of the elements of other values, in their order: the Note behind the elements
 };
 
 const u32 UNKNOWN_OP = 0xffffffffu;

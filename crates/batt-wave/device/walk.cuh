@@ -13,7 +13,8 @@ struct Flood {
 INLINE u32 patch_row(const V &v, u32 board, u32 row);
 INLINE u32 patch_color(const V &v, u32 row, u32 column);
 INLINE u32 first_rank_alone(const V &v, const u16 *ranks, u32 width);
-CALLED V list_alone(const Ctx &c, const V &set, V *to);
+// And this is in sets.cuh.
+template <int DEPTH> CALLED V write_order(const Ctx &c, const V &v, u16 *to);
 
 // ---- Notes on how a patch was made ----------------------------------------------------------------------
 
@@ -318,17 +319,12 @@ template <int DEPTH> INLINE V replay_made(const Ctx &c, const V &v, Replay &r) {
     return none();
   }
   if (origin.making == IMAGES) {
-    V failed = replay<INNER>(c, parent, other);
-    if (failed.kind != NONE) return failed;
-    // How many elements are in the rows before each one.
-    u32 *before = (u32 *)take_alone(c, 4 * SIDE);
-    if (!before) return stopped(MEMORY);
-    for (u32 l = 0, n = 0; l < parent.a; l++) before[l] = n, n += popcount(patch_row(parent, 0, l));
-    each_place(other, [&](u32 at) {
-      u32 left = patch_row(parent, 0, at >> 5) & low(at & 31);
-      add_place(c, r, v, list[before[at >> 5] + popcount(left)]);
-    });
-    return none();
+    u32 n = length_of(parent);
+    u16 *order = (u16 *)take_alone(c, (u64)n * 2);
+    if (!order) return stopped(MEMORY);
+    V failed = write_order<INNER>(c, parent, order);
+    for (u32 k = 0; failed.kind == NONE && k < n; k++) add_place(c, r, v, list[order[k]]);
+    return failed;
   }
   if (origin.making == SCALED) {
     V failed = replay<INNER>(c, parent, other);
@@ -384,29 +380,28 @@ template <int DEPTH> INLINE V replay_made(const Ctx &c, const V &v, Replay &r) {
   // One patch, or members of a container.
   const V *members = &parent;
   u32 n = 1;
+  u16 *order = nullptr;
   if (!is_patch(parent)) {
     n = parent.len;
     members = (const V *)parent.bits;
-    if (parent.kind == SET && n > 1 && parent.c != IN_ORDER) {
-      V *sorted = (V *)take_alone(c, (u64)n * sizeof(V));
-      if (!sorted) return stopped(MEMORY);
-      V failed = list_alone(c, parent, sorted);
-      if (failed.kind != NONE) return failed;
-      members = sorted;
-    }
+    order = (u16 *)take_alone(c, (u64)n * 2);
+    if (!order) return stopped(MEMORY);
+    V failed = write_order<INNER>(c, parent, order);
+    if (failed.kind != NONE) return failed;
   }
   for (u32 k = 0; k < n; k++) {
-    if (members[k].kind == PAIR || members[k].kind == CELL) {
-      u32 own = place_in(v, members[k], 0);
+    const V &member = members[order ? order[k] : 0];
+    if (member.kind == PAIR || member.kind == CELL) {
+      u32 own = place_in(v, member, 0);
       if (own < 1024) add_place(c, r, v, own);
       continue;
     }
-    if (!is_patch(members[k])) return stopped(ORDER);
-    if (size_of_patch(members[k]) == 0) continue;
-    V failed = replay<INNER>(c, members[k], other);
+    if (!is_patch(member)) return stopped(ORDER);
+    if (size_of_patch(member) == 0) continue;
+    V failed = replay<INNER>(c, member, other);
     if (failed.kind != NONE) return failed;
     each_place(other, [&](u32 at) {
-      u32 own = place_in(v, members[k], at);
+      u32 own = place_in(v, member, at);
       if (own < 1024) add_place(c, r, v, own);
     });
   }
@@ -462,21 +457,6 @@ const int DEEPEST = 2;
 
 // ---- For ops --------------------------------------------------------------------------------------------
 
-/// Writes the elements of a patch in iteration order. Returns a failure, or NONE.
-CALLED V elements_in_order(const Ctx &c, const V &v, V *to) {
-  u32 n = size_of_patch(v);
-  if (n == 0) return none();
-  if (!may_walk(v)) return stopped(ORDER);
-  u32 failed = alone([&]() {
-    Replay r;
-    V done = replay<DEEPEST>(c, v, r);
-    if (done.kind != NONE) return 1u + done.a;
-    u32 k = 0;
-    each_place(r, [&](u32 at) { to[k++] = element_at(v, at); });
-    return 0u;
-  });
-  return failed ? stopped((Reason)(failed - 1)) : none();
-}
 /// The first or the last element of a patch that is not empty, for a lane alone.
 CALLED V end_of_patch(const Ctx &c, const V &v, bool last) {
   if (!may_walk(v)) return stopped(ORDER);
@@ -503,15 +483,4 @@ CALLED V first_element(const Ctx &c, const V &v) {
 INLINE V unordered(V v) {
   v.bits = (u64)payload_of(v) | (u64)size_of_patch(v) << 48;
   return v;
-}
-/// A container with its elements in iteration order: patches become an ordered SET.
-CALLED V with_order(const Ctx &c, const V &v) {
-  if (v.kind == SET) return in_order(c, v);
-  if (!is_patch(v) || size_of_patch(v) < 2) return v;
-  if (!may_walk(v)) return stopped(ORDER);
-  u32 n = size_of_patch(v);
-  V *to = (V *)take(c, (u64)n * sizeof(V));
-  if (!to) return stopped(MEMORY);
-  V failed = elements_in_order(c, v, to);
-  return failed.kind == NONE ? make(SET, 0, 0, IN_ORDER, n, (u64)to) : failed;
 }

@@ -6,6 +6,7 @@
 #include "hash.cuh"
 #include "order.cuh"
 #include "walk.cuh"
+#include "sets.cuh"
 #include "build.cuh"
 #include "judge.cuh"
 

@@ -16,6 +16,7 @@ pub const WAVES: &[(&str, &str)] = files![
     "hash.cuh",
     "order.cuh",
     "walk.cuh",
+    "sets.cuh",
     "build.cuh",
     "judge.cuh",
     "ops/color.cuh",

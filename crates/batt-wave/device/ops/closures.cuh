@@ -16,26 +16,6 @@ struct Ancestor {
 /// Is an element of this value read by its place?
 INLINE bool is_container(const V &v) { return v.kind >= GRID && v.kind <= SET; }
 
-/// How many elements there are.
-INLINE u32 length_of(const V &v) {
-  switch (v.kind) {
-    case GRID:
-    case RAGGED: return v.a;
-    case INDICES:
-    case OBJECT: return size_of_patch(v);
-    case TUPLE:
-    case SET: return v.len;
-    default: return 0;
-  }
-}
-
-/// Is the order in which `spread_elements` writes the elements the iteration order?
-INLINE bool is_in_order(const V &v) {
-  if (v.kind == SET) return v.c == IN_ORDER || v.len < 2;
-  if (is_patch(v)) return size_of_patch(v) < 2;
-  return true;
-}
-
 /// Writes the elements of a container. Patches go row by row.
 CALLED bool spread_elements(const Ctx &c, const V &v, V *to) {
   if (v.kind == TUPLE || v.kind == SET) {
@@ -148,7 +128,7 @@ KERNEL(wave_spread) {
       done = is_value(x) && is_value(y);
       if (!done) {
         failed = is_value(x) ? y : x;
-      } else if (node.extra == ZIP && !(is_in_order(x) && is_in_order(y))) {
+      } else if (node.extra == ZIP && (is_unordered(x) || is_unordered(y))) {
         done = false;
         failed = stopped(ORDER);
       } else {
@@ -224,57 +204,24 @@ INLINE V failure_in(bool ordered, const Results &r) {
   return others ? stopped(ORDER) : v;
 }
 
-/// The same for a patch, which becomes an ordered SET.
-INLINE bool put_patch_in_order(const Ctx &c, V &patch, Results &r) {
-  V sorted = with_order(c, patch);
-  V *to = (V *)take(c, (u64)r.count * sizeof(V));
-  u32 *before = (u32 *)take(c, 4 * SIDE);
-  if (!is_value(sorted) || !to || !before) return false;
-  // The results stand row by row.
-  Rows mask = load_rows(payload_of(patch), patch.a);
-  store_rows(before, sums_before(rows([&](u32 l) { return popcount(mask[l]); })), SIDE);
-  sync();
-  const V *elements = (const V *)sorted.bits;
-  (void)rows([&](u32 l) {
-    for (u32 k = l; k < r.count; k += 32) {
-      u32 i = (u32)(row_of(elements[k].len) - row_of(patch.len));
-      u32 left = patch_row(patch, 0, i) & low((u32)(column_of(elements[k].len) - column_of(patch.len)));
-      to[k] = r.at[before[i] + popcount(left)];
-    }
-    return 0u;
-  });
-  sync();
-  patch = sorted;
-  r.at = to;
-  return true;
-}
 /// Puts the elements of a set and their results in iteration order. False if it is not known.
 INLINE bool put_in_order(const Ctx &c, V &set, Results &r) {
-  if (is_in_order(set)) return true;
-  if (is_patch(set)) return put_patch_in_order(c, set, r);
-  if (set.kind != SET || set.c == UNKNOWN) return false;
-  V sorted = in_order(c, set);
-  V *to = (V *)take(c, (u64)r.count * sizeof(V));
-  if (!is_value(sorted) || !to) return false;
+  if (!is_unordered(set)) return true;
+  V failed;
+  const u16 *order = order_of(c, set, failed);
+  V *items = (V *)take(c, (u64)r.count * sizeof(V)), *to = (V *)take(c, (u64)r.count * sizeof(V));
+  V *all = (V *)take(c, (u64)r.count * sizeof(V));
+  if (!order || !items || !to || !all || !spread_elements(c, set, all)) return false;
   sync();
-  const V *items = (const V *)set.bits, *by_place = (const V *)sorted.bits;
   (void)rows([&](u32 l) {
     for (u32 k = l; k < r.count; k += 32) {
-      // The element was copied, and others differ from it.
-      const V &v = items[k];
-      u32 place = 0;
-      while (place < r.count) {
-        const V &x = by_place[place];
-        bool same_head = x.kind == v.kind && x.a == v.a && x.b == v.b && x.c == v.c;
-        if (same_head && x.len == v.len && x.bits == v.bits) break;
-        place++;
-      }
-      if (place < r.count) to[place] = r.at[k];
+      items[k] = all[order[k]];
+      to[k] = r.at[order[k]];
     }
     return 0u;
   });
   sync();
-  set = sorted;
+  set = make(SET, 0, 0, IN_ORDER, r.count, (u64)items);
   r.at = to;
   return true;
 }
@@ -300,14 +247,6 @@ INLINE V tuple_of_results(const Ctx &c, const Results &r) {
 /// `apply`, and the same for all containers as a tuple or as a set.
 enum Collected : u32 { LIKE, AS_TUPLE, AS_SET };
 
-/// Are all results locations or cells, so that they may form a patch?
-INLINE bool are_flat(const Results &r) {
-  return !rows_of(rows([&](u32 l) {
-    for (u32 k = l; k < r.count; k += 32)
-      if (r.at[k].kind != PAIR && r.at[k].kind != CELL) return 1u;
-    return 0u;
-  }));
-}
 /// Puts the results of a product in the sequence of Python's loops: the second changes slower. False if the
 /// order of a container is not known.
 INLINE bool put_product_in_order(const Ctx &c, V x, V y, Results &r) {
@@ -329,33 +268,34 @@ INLINE bool put_product_in_order(const Ctx &c, V x, V y, Results &r) {
   r.at = to;
   return true;
 }
+/// The set of the results for the elements of a set, put in order when an op asks for it; NONE if the order
+/// counts now, or is not known.
+INLINE V images_of(const Ctx &c, const V &items, const Results &r) {
+  if (!may_walk(items) || first_failure(r) != 0xffffffffu) return none();
+  V v = set_of(c, r.at, r.count, UNKNOWN, &items);
+  return is_patch(v) ? made_of_list(c, v, r.at, r.count, IMAGES, items) : v;
+}
 INLINE V collected(const Ctx &c, V items, const V &others, Results r, u32 as) {
-  bool all_flat = as == LIKE && is_patch(items) && are_flat(r);
-  // Which of several failures comes first, and the order of the new set.
-  if (as == LIKE && !all_flat) put_in_order(c, items, r);
+  if (as == LIKE && is_unordered(items)) {
+    V v = images_of(c, items, r);
+    if (v.kind != NONE) return v;
+    put_in_order(c, items, r);
+  }
   // Those of two containers at a time have been put in order before.
-  bool ordered = as == AS_TUPLE || (as == LIKE && is_in_order(items));
+  bool ordered = as == AS_TUPLE || (as == LIKE && !is_unordered(items));
   if (as == AS_SET) ordered = put_product_in_order(c, items, others, r);
   V failed = failure_in(ordered, r);
   if (failed.kind != NONE) return through_generator(failed);
   bool set = as == AS_SET || (as == LIKE && (items.kind == SET || is_patch(items)));
-  if (!set) {
-    if (!ordered) return stopped(ORDER);
-    return tuple_of_results(c, r);
-  }
-  // `frozenset` of a generator adds the results one by one.
-  V v = set_of(c, r.at, r.count, ordered ? BUILT : UNKNOWN);
-  if (!all_flat || ordered || !is_value(v)) return v;
-  if (is_patch(v)) return made_of_list(c, v, r.at, r.count, IMAGES, items);
-  return put_in_order(c, items, r) ? set_of(c, r.at, r.count, BUILT) : v;
+  if (set) return set_of(c, r.at, r.count, ordered ? BUILT : UNKNOWN);
+  return ordered ? tuple_of_results(c, r) : stopped(ORDER);
 }
 
 /// The elements whose results are true.
 INLINE V filtered(const Ctx &c, V items, Results r) {
-  // The order of a part of a patch follows later.
-  V patch = items;
-  if (!is_patch(items) || first_failure(r) != 0xffffffffu) put_in_order(c, items, r);
-  V failed = failure_in(is_in_order(items), r);
+  // The order of a part of a set follows later.
+  if (first_failure(r) != 0xffffffffu) put_in_order(c, items, r);
+  V failed = failure_in(!is_unordered(items), r);
   if (failed.kind != NONE) return through_generator(failed);
   u32 odd = least(rows([&](u32 l) {
     for (u32 k = l; k < r.count; k += 32)
@@ -363,24 +303,10 @@ INLINE V filtered(const Ctx &c, V items, Results r) {
     return 0xffffffffu;
   }));
   if (odd != 0xffffffffu) return stopped(ODD);
-  V *all = (V *)take(c, (u64)r.count * sizeof(V)), *kept = (V *)take(c, (u64)r.count * sizeof(V));
-  if (r.count && (!all || !kept)) return stopped(MEMORY);
-  sync();
-  if (!spread_elements(c, items, all)) return stopped(MEMORY);
-  sync();
-  u32 n = 0;
-  for (u32 from = 0; from < r.count; from += 32) {
-    u32 chosen = rows_of(rows([&](u32 l) { return from + l < r.count ? (u32)(r.at[from + l].bits != 0) : 0u; }));
-    (void)rows([&](u32 l) {
-      if (chosen >> l & 1) kept[n + popcount(chosen & low(l))] = all[from + l];
-      return 0u;
-    });
-    n += popcount(chosen);
-  }
-  sync();
-  if (is_patch(items)) return made_of(c, set_of(c, kept, n, UNKNOWN), patch, GATHER);
-  if (items.kind == SET) return set_of(c, kept, n, is_in_order(items) ? BUILT : UNKNOWN);
-  return tuple_value(c, kept, n);
+  Items all;
+  V failed_to_read = read_stored(c, items, all);
+  if (failed_to_read.kind != NONE) return failed_to_read;
+  return kept_elements(c, items, all, [&](u32 k) { return r.at[k].bits != 0; });
 }
 
 /// The first element whose result is true. Python stops there, so later failures do not count.
@@ -426,7 +352,7 @@ INLINE V extreme_by(const Ctx &c, V items, Results r, bool most, bool value) {
     // Others have a default, and `valmax` calls the function for it.
     return value || c.dialect != 0 ? stopped(ODD) : fault(VALUE_);
   }
-  V failed = failure_in(is_in_order(items), r);
+  V failed = failure_in(!is_unordered(items), r);
   if (failed.kind != NONE) return failed;
   // All keys of one kind.
   bool pairs = r.at[0].kind == PAIR;
@@ -454,10 +380,10 @@ INLINE V extreme_by(const Ctx &c, V items, Results r, bool most, bool value) {
         if (r.at[k].kind == BOOL) return 1u;
       return 0u;
     }));
-    if (ties > 1 && bools && !is_in_order(items)) return stopped(ORDER);
+    if (ties > 1 && bools && is_unordered(items)) return stopped(ORDER);
     return r.at[best];
   }
-  if (ties > 1 && !is_in_order(items)) {
+  if (ties > 1 && is_unordered(items)) {
     if (!put_in_order(c, items, r)) return stopped(ORDER);
     best = least(rows([&](u32 l) {
       i64 key = 0;
@@ -477,7 +403,7 @@ INLINE V extreme_by(const Ctx &c, V items, Results r, bool most, bool value) {
 
 /// A tuple of the elements, sorted by their results. Equal ones keep their order.
 INLINE V sorted_by(const Ctx &c, V items, Results r) {
-  V failed = failure_in(is_in_order(items), r);
+  V failed = failure_in(!is_unordered(items), r);
   if (failed.kind != NONE) return failed;
   if (r.count > MOST_DISTINCT) return stopped(SIZE);
   bool pairs = r.count && r.at[0].kind == PAIR;

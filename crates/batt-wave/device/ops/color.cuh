@@ -147,10 +147,10 @@ INLINE bool order_of_colors(const Colored &x, u32 present, Sequence *order) {
 /// The same for a grid or an object, whose own order may count. Returns a failure, or any value.
 INLINE V order_of_colors_in(const Ctx &c, const V &v, const Colored &x, u32 present, Sequence *order) {
   if (order_of_colors(x, present, order)) return none();
-  V *all = (V *)take(c, (u64)size_of_patch(v) * sizeof(V));
-  if (!all) return stopped(MEMORY);
-  V done = elements_in_order(c, v, all);
-  if (!is_value(done)) return done;
+  V sorted = with_order(c, v);
+  if (!is_value(sorted)) return sorted;
+  const V *all = (const V *)sorted.bits;
+  sync();
   Sequence met = {0, 0};
   for (u32 k = 0; present; k++) {
     if (present >> all[k].a & 1) append(&met, all[k].a);
@@ -310,48 +310,6 @@ INLINE V answer_first_colors(const Ctx &c, const V &objs, i64 color, u32 *answer
     for (u32 k = l; k < objs.len; k += 32) own += answers[k] == YES;
     return own;
   })));
-}
-
-/// The objects of a colour.
-ROW_OP(colorfilter)(const Ctx &c, V objs, V value) {
-  if (is_nothing(objs)) return empty_patch();
-  if (objs.kind != SET && objs.kind != TUPLE) return stopped(ODD);
-  if (!is_int(value)) return stopped(ODD);
-  i64 color = int_of(value);
-  u32 *answers = (u32 *)take(c, (u64)objs.len * 4);
-  if (!answers) return stopped(MEMORY);
-  V answered = answer_first_colors(c, objs, color, answers);
-  if (!is_value(answered)) return answered;
-  u32 n = (u32)int_of(answered);
-  if (n == 0) return empty_patch();
-  if (n > 1 && objs.kind == SET && objs.c != UNKNOWN && objs.c != IN_ORDER) {
-    // The order of the result follows from that of the argument.
-    V sorted = in_order(c, objs);
-    if (is_value(sorted)) {
-      objs = sorted;
-      sync();
-      answer_first_colors(c, objs, color, answers);
-    }
-  }
-  Order order = objs.kind == TUPLE || objs.c == IN_ORDER ? BUILT : UNKNOWN;
-  V *to = (V *)room_for(c, n * sizeof(V));
-  if (!to) return stopped(MEMORY);
-  const V *items = (const V *)objs.bits;
-  u32 done = 0;
-  for (u32 from = 0; from < objs.len; from += 32) {
-    u32 here = rows_of(rows([&](u32 l) {
-      return from + l < objs.len ? (u32)(answers[from + l] == YES) : 0u;
-    }));
-    (void)rows([&](u32 l) {
-      if (here >> l & 1) to[done + popcount(here & low(l))] = items[from + l];
-      return 0u;
-    });
-    done += popcount(here);
-  }
-  sync();
-  // A tuple may hold an object several times, or it may be one of grids.
-  if (objs.kind == TUPLE) return set_of(c, to, n, order);
-  return make(SET, 0, 0, n == 1 ? IN_ORDER : order, n, (u64)to);
 }
 
 ROW_OP(ofcolor)(const Ctx &c, V grid, V value) {

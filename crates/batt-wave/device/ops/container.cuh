@@ -68,67 +68,6 @@ INLINE u32 first_rank_alone(const V &v, const u16 *ranks, u32 width) {
     }
   return best;
 }
-/// Writes the numbers of a set's elements in the sequence in which Python added them.
-INLINE void write_sequence(const Ctx &c, const V &set, u16 *sequence, u16 *keys) {
-  const V *items = (const V *)set.bits;
-  if (set.c != BY_RANK) {
-    for (u32 k = 0; k < set.len; k++) sequence[k] = (u16)k;
-    return;
-  }
-  const u16 *ranks = ranks_of(c, set.a, set.b);
-  for (u32 k = 0; k < set.len; k++) keys[k] = (u16)first_rank_alone(items[k], ranks, set.b);
-  for (u32 k = 0; k < set.len; k++) {
-    u32 before = 0;
-    for (u32 j = 0; j < set.len; j++) before += keys[j] < keys[k];
-    sequence[before] = (u16)k;
-  }
-}
-/// Python's table of a SET of known construction.
-struct KnownTable {
-  Table table;
-  u64 *hashes;   // by the number of the element; one more may be written
-  Reason reason; // why there is no table, if `hashes` is null
-};
-/// Simulates the table of a set. `take_some` takes memory, and `hash` gives the hash of an element.
-template <class T, class H> INLINE KnownTable table_of(const Ctx &c, const V &set, T take_some, H hash) {
-  KnownTable known;
-  known.hashes = nullptr;
-  known.reason = ORDER;
-  if (set.c == UNKNOWN || set.c == IN_ORDER) return known;
-  u32 n = set.len, room = size_above((n + 1) * 4);
-  known.reason = MEMORY;
-  u64 *hashes = (u64 *)take_some((u64)(n + 1) * 8);
-  u16 *scratch = (u16 *)take_some((u64)(room * 2 + 2 * n) * 2);
-  if (!hashes || !scratch) return known;
-  known.reason = ODD;
-  for (u32 k = 0; k < n; k++)
-    if (!hash(((const V *)set.bits)[k], hashes + k)) return known;
-  u16 *sequence = scratch + room * 2;
-  write_sequence(c, set, sequence, sequence + n);
-  Table t = {scratch, scratch + room, 7, 0};
-  for (u32 k = 0; k < 8; k++) t.slots[k] = EMPTY;
-  for (u32 k = 0; k < n; k++) add(t, hashes, sequence[k]);
-  if (set.c != BUILT) freeze(t, hashes);
-  known.table = t;
-  known.hashes = hashes;
-  return known;
-}
-
-/// More elements than one lane puts in order.
-const u32 MOST_ALONE = 512;
-
-/// Writes the elements of a set in iteration order, by a lane alone. Returns a failure, or NONE.
-CALLED V list_alone(const Ctx &c, const V &set, V *to) {
-  if (set.len > MOST_ALONE) return stopped(SIZE);
-  KnownTable known = table_of(c, set, [&](u64 bytes) { return take_alone(c, bytes); },
-                              [&](const V &item, u64 *hash) { return hash_alone<2>(c, item, hash); });
-  if (!known.hashes) return stopped(known.reason);
-  const Table &t = known.table;
-  for (u32 slot = 0, done = 0; slot <= t.mask; slot++)
-    if (t.slots[slot] != EMPTY) to[done++] = ((const V *)set.bits)[t.slots[slot]];
-  return none();
-}
-
 /// The first or the last element of a container. Faults are those of `first` and `last`.
 INLINE V end_alone(const Ctx &c, const V &v, bool last) {
   i32 n = length_alone(c, v);
@@ -140,8 +79,7 @@ INLINE V end_alone(const Ctx &c, const V &v, bool last) {
   const V *items = (const V *)v.bits;
   if (n == 1 || v.c == IN_ORDER) return items[at];
   if (v.c != UNKNOWN && (u32)n > MOST_ALONE) return stopped(SIZE);
-  KnownTable known = table_of(c, v, [&](u64 bytes) { return take_alone(c, bytes); },
-                              [&](const V &item, u64 *hash) { return hash_alone<2>(c, item, hash); });
+  KnownTable known = table_of<DEEPEST>(c, v, nullptr);
   if (!known.hashes) return stopped(known.reason);
   const Table &t = known.table;
   u32 slot = last ? t.mask : 0;
@@ -164,18 +102,12 @@ struct Items {
   u32 count;
   bool ordered; // do they stand in iteration order?
 };
-/// Reads the elements of a container. Returns a failure, or NONE.
-CALLED V read_items(const Ctx &c, V v, Items &items) {
+/// Reads the elements of a container as they are stored. Returns a failure, or NONE.
+CALLED V read_stored(const Ctx &c, const V &v, Items &items) {
   i32 n = length_alone(c, v);
   if (n < 0) return v.kind == OP ? stopped(ODD) : fault(TYPE_);
   items.count = (u32)n;
-  items.ordered = n < 2 || !any_set(v);
-  if (!items.ordered && may_walk(v)) {
-    V sorted = with_order(c, v);
-    sync();
-    items.ordered = is_value(sorted);
-    if (items.ordered) v = sorted;
-  }
+  items.ordered = !is_unordered(v);
   items.at = (const V *)v.bits;
   if (v.kind == TUPLE || v.kind == SET) return none();
   V *to = (V *)take(c, (u64)n * sizeof(V));
@@ -189,13 +121,22 @@ CALLED V read_items(const Ctx &c, V v, Items &items) {
   items.at = to;
   return none();
 }
-/// Copies the elements that `keep` chooses by their numbers. Returns how many there are.
-template <class F> INLINE u32 copy_chosen(const Items &items, V *to, F keep) {
+/// The same in iteration order, if it is known.
+CALLED V read_items(const Ctx &c, const V &v, Items &items) {
+  V sorted = is_unordered(v) ? with_order(c, v) : v;
+  sync();
+  return read_stored(c, is_value(sorted) ? sorted : v, items);
+}
+/// Copies the elements that `keep` chooses by their numbers, and notes what becomes of each number. Returns
+/// how many there are.
+template <class F> INLINE u32 copy_chosen(const Items &items, V *to, F keep, u16 *numbers = nullptr) {
   u32 n = 0;
   for (u32 from = 0; from < items.count; from += 32) {
     u32 chosen = rows_of(rows([&](u32 l) { return (u32)(from + l < items.count && keep(from + l)); }));
     (void)rows([&](u32 l) {
-      if (chosen >> l & 1) to[n + popcount(chosen & low(l))] = items.at[from + l];
+      u32 number = n + popcount(chosen & low(l));
+      if (chosen >> l & 1) to[number] = items.at[from + l];
+      if (numbers && from + l < items.count) numbers[from + l] = chosen >> l & 1 ? (u16)number : EMPTY;
       return 0u;
     });
     n += popcount(chosen);
@@ -259,19 +200,12 @@ template <int DEPTH> CALLED bool are_alike(const V &x, const V &y) {
 /// Keeps the first of equal elements. Returns a failure, or NONE.
 CALLED V drop_repeated(const Ctx &c, Items &items) {
   if (items.count < 2) return none();
-  u32 *first = (u32 *)take(c, (u64)items.count * 4);
-  V *to = (V *)take(c, (u64)items.count * sizeof(V));
-  if (!first || !to) return stopped(MEMORY);
-  V failed = find_first_equal(c, items.at, items.count, first);
+  Distinct d;
+  V failed = items.ordered ? find_distinct(c, items.at, items.count, d)
+                           : find_distinct_unordered(c, items.at, items.count, d);
   if (failed.kind != NONE) return failed;
-  // The order decides which of them stays.
-  bool unlike = !items.ordered && any_of(items.count, [&](u32 k) {
-    return first[k] != k && !are_alike<2>(items.at[first[k]], items.at[k]);
-  });
-  if (unlike) return stopped(ORDER);
-  u32 n = copy_chosen(items, to, [&](u32 k) { return first[k] == k; });
-  items.at = to;
-  items.count = n;
+  items.at = d.items;
+  items.count = d.count;
   return none();
 }
 /// The set that Python builds of some elements one by one.
@@ -285,17 +219,21 @@ INLINE V container_like(const Ctx &c, const V &like, const V *items, u32 n, bool
   if (!any_set(like)) return tuple_value(c, items, n);
   return set_of_distinct(c, items, n, ordered ? BUILT : UNKNOWN);
 }
-/// The elements that `keep` chooses, in a container of the same kind.
+/// The elements that `keep` chooses of those of a container as they are stored, in a container of the same
+/// kind. The order of a set follows later.
 template <class F> INLINE V kept_elements(const Ctx &c, const V &container, const Items &items, F keep) {
-  V *to = (V *)take(c, (u64)items.count * sizeof(V));
-  if (!to) return stopped(MEMORY);
-  u32 n = copy_chosen(items, to, keep);
-  return container_like(c, container, to, n, items.ordered);
+  V *to = (V *)take(c, (u64)(items.count + NOTE_ROOM) * sizeof(V));
+  u16 *numbers = (u16 *)take(c, (u64)items.count * 2);
+  if (!to || !numbers) return stopped(MEMORY);
+  u32 n = copy_chosen(items, to, keep, numbers);
+  if (items.ordered || !may_walk(container) || n == 0) return container_like(c, container, to, n, items.ordered);
+  if (make_patch(to, n)) return made_of(c, set_of(c, to, n, UNKNOWN), container, GATHER);
+  return settled(c, set_of_images(to, n, container, numbers));
 }
 /// The same for the elements that do not equal anything that `find` looks for.
 template <class F> INLINE V elements_without(const Ctx &c, const V &container, F find) {
   Items items;
-  V failed = read_items(c, container, items);
+  V failed = read_stored(c, container, items);
   if (failed.kind != NONE) return failed;
   if (items.count > MOST_ELEMENTS) return stopped(SIZE);
   u32 unsure = 0;
@@ -498,20 +436,24 @@ INLINE V set_with(const Ctx &c, const V &set, const V &value) {
   // A single element stands where it would in a table of its own.
   if (source.len == 1) source.c = BUILT;
   if (source.len > MOST_ALONE) return unordered;
-  KnownTable known = table_of(c, source, [&](u64 bytes) { return take(c, bytes); },
-                              [&](const V &item, u64 *hash) { return hash_value<2>(c, item, hash); });
   u64 hash;
-  if (!known.hashes || !hash_value<2>(c, value, &hash)) return unordered;
-  Table t = known.table;
-  known.hashes[set.len] = hash;
-  freeze(t, known.hashes);
-  if ((t.used + 1) * 5 >= t.mask * 3) resize(t, known.hashes, size_above((t.used + 1) * 2));
-  if (answer == NO) add(t, known.hashes, (u16)set.len);
-  u32 done = 0;
-  for (u32 k = 0; k <= t.mask; k++)
-    if (t.slots[k] != EMPTY) put(sorted + done++, items[t.slots[k]]);
+  Prepared prepared;
+  if (!may_walk(source) || !hash_value<2>(c, value, &hash) || prepare(c, source, prepared).kind != NONE) return unordered;
   sync();
-  return make(SET, 0, 0, IN_ORDER, n, (u64)sorted);
+  u32 known = alone([&]() {
+    KnownTable found = table_of<DEEPEST>(c, source, &prepared);
+    if (!found.hashes) return 0u;
+    Table t = found.table;
+    found.hashes[set.len] = hash;
+    freeze(t, found.hashes);
+    if ((t.used + 1) * 5 >= t.mask * 3) resize(t, found.hashes, size_above((t.used + 1) * 2));
+    if (answer == NO) add(t, found.hashes, (u16)set.len);
+    u32 done = 0;
+    for (u32 k = 0; k <= t.mask; k++)
+      if (t.slots[k] != EMPTY) sorted[done++] = items[t.slots[k]];
+    return 1u;
+  });
+  return known ? make(SET, 0, 0, IN_ORDER, n, (u64)sorted) : unordered;
 }
 ROW_OP(insert)(const Ctx &c, V value, V container) {
   if (!any_set(container)) return container.kind == OP ? stopped(ODD) : fault(ATTRIBUTE_ERROR);
@@ -556,12 +498,8 @@ ROW_OP(remove)(const Ctx &c, V value, V container) {
 
 ROW_OP(other)(const Ctx &c, V container, V value) {
   Items items;
-  bool tagged = container.kind == SET;
-  V set = container;
   // Mostly there are two elements, and one of them is left, whatever the order.
-  if (tagged) set.c = UNKNOWN;
-  if (is_patch(set)) set = unordered(set);
-  V failed = read_items(c, set, items);
+  V failed = read_stored(c, container, items);
   if (failed.kind != NONE) return failed;
   auto differs = [&](u32 k) { return equal_alone<3>(c, items.at[k], value); };
   if (any_of(items.count, [&](u32 k) { return differs(k) == UNSURE; })) return stopped(ODD);
@@ -587,8 +525,9 @@ ROW_OP(other)(const Ctx &c, V container, V value) {
   return items.at[at];
 }
 
-/// The elements of some containers, one after the other. Returns a failure, or NONE.
-template <class F> INLINE V joined_items(const Ctx &c, u32 n, F container, Items &all) {
+/// The elements of some containers, one after the other, in order or as they are stored. Returns a failure, or
+/// NONE.
+template <class F> INLINE V joined_items(const Ctx &c, u32 n, F container, bool in_order, Items &all) {
   u64 total = 0;
   for (u32 k = 0; k < n; k++) {
     i32 own = length_alone(c, container(k));
@@ -603,7 +542,7 @@ template <class F> INLINE V joined_items(const Ctx &c, u32 n, F container, Items
   all.ordered = true;
   for (u32 k = 0; k < n; k++) {
     Items items;
-    V failed = read_items(c, container(k), items);
+    V failed = in_order ? read_items(c, container(k), items) : read_stored(c, container(k), items);
     if (failed.kind != NONE) return failed;
     u32 from = all.count;
     (void)rows([&](u32 l) {
@@ -616,6 +555,25 @@ template <class F> INLINE V joined_items(const Ctx &c, u32 n, F container, Items
   sync();
   return none();
 }
+/// The set of the elements of the members of a container, put in order when an op asks for it; NONE if that
+/// cannot be, or if the order is plain.
+INLINE V set_of_all_members(const Ctx &c, const V &parent) {
+  const V *list = (const V *)parent.bits;
+  if ((parent.kind != TUPLE && parent.kind != SET) || !may_walk(parent)) return none();
+  auto is_member = [&](const V &v) { return (v.kind == TUPLE || v.kind == SET || is_patch(v)) && may_walk(v); };
+  if (any_of(parent.len, [&](u32 k) { return !is_member(list[k]); })) return none();
+  u32 nesting = 1 + max_of(nesting_of(parent), most_of(parent.len, [&](u32 k) { return nesting_of(list[k]); }));
+  bool unordered = is_unordered(parent) || any_of(parent.len, [&](u32 k) { return is_unordered(list[k]); });
+  if (!unordered || nesting > MOST_NESTING) return none();
+  Items all;
+  V failed = joined_items(c, parent.len, [&](u32 k) { return list[k]; }, false, all);
+  if (failed.kind != NONE) return failed;
+  if (all.count == 0 || make_patch(all.at, all.count)) return none();
+  Distinct d;
+  failed = find_distinct(c, all.at, all.count, d);
+  if (failed.kind != NONE) return failed;
+  return d.unlike || d.mixed ? none() : set_of_members(d.items, d.count, parent, d.numbers, nesting);
+}
 /// A tuple or a set of these elements.
 INLINE V joined_value(const Ctx &c, const Items &all, bool set) {
   if (set) return built_set(c, all);
@@ -623,13 +581,21 @@ INLINE V joined_value(const Ctx &c, const Items &all, bool set) {
 }
 
 ROW_OP(combine)(const Ctx &c, V a, V b) {
-  auto either_one = [&](u32 k) { return k ? b : a; };
   if (is_patch(a) && is_patch(b)) {
     V all = union_of_two(c, a, b, GATHER);
     if (all.kind != NONE) return all;
   }
+  if (any_set(a)) {
+    V *both = (V *)take(c, 2 * sizeof(V));
+    if (!both) return stopped(MEMORY);
+    put(both, a);
+    put(both + 1, b);
+    sync();
+    V all = set_of_all_members(c, make(TUPLE, 0, 0, 0, 2, (u64)both));
+    if (all.kind != NONE) return all;
+  }
   Items all;
-  V failed = joined_items(c, 2, either_one, all);
+  V failed = joined_items(c, 2, [&](u32 k) { return k ? b : a; }, true, all);
   return failed.kind != NONE ? failed : joined_value(c, all, any_set(a));
 }
 
@@ -659,10 +625,14 @@ ROW_OP(merge)(const Ctx &c, V containers) {
     V all = union_of(c, containers.len, list, containers, GATHER);
     if (all.kind != NONE) return all;
   }
+  if (set && containers.kind == SET) {
+    V all = set_of_all_members(c, containers);
+    if (all.kind != NONE) return all;
+  }
   Items members, all;
   V failed = read_items(c, containers, members);
   if (failed.kind != NONE) return failed;
-  failed = joined_items(c, members.count, [&](u32 k) { return members.at[k]; }, all);
+  failed = joined_items(c, members.count, [&](u32 k) { return members.at[k]; }, true, all);
   if (failed.kind != NONE) return failed;
   all.ordered = all.ordered && members.ordered;
   return joined_value(c, all, set);
@@ -803,18 +773,39 @@ ROW_OP(product)(const Ctx &c, V a, V b) {
 
 ROW_OP(sizefilter)(const Ctx &c, V container, V n) {
   Items items;
-  V failed = read_items(c, container, items);
+  V failed = read_stored(c, container, items);
   if (failed.kind != NONE) return failed;
   if (n.kind == OP) return stopped(ODD);
   if (any_of(items.count, [&](u32 k) { return length_alone(c, items.at[k]) < 0; })) return fault(TYPE_);
+  auto keep = [&](u32 k) { return is_int(n) && length_alone(c, items.at[k]) == int_of(n); };
+  if (any_set(container)) return kept_elements(c, container, items, keep);
   V *to = (V *)take(c, (u64)items.count * sizeof(V));
   if (!to) return stopped(MEMORY);
-  Items kept = {to, 0, items.ordered};
-  kept.count = copy_chosen(items, to, [&](u32 k) {
-    return is_int(n) && length_alone(c, items.at[k]) == int_of(n);
-  });
-  if (any_set(container)) return set_of_distinct(c, to, kept.count, kept.ordered ? BUILT : UNKNOWN);
+  Items kept = {to, 0, true};
+  kept.count = copy_chosen(items, to, keep);
   return built_set(c, kept);
+}
+
+/// The objects of a colour.
+ROW_OP(colorfilter)(const Ctx &c, V objs, V value) {
+  if (is_nothing(objs)) return empty_patch();
+  if (objs.kind != SET && objs.kind != TUPLE) return stopped(ODD);
+  if (!is_int(value)) return stopped(ODD);
+  i64 color = int_of(value);
+  u32 *answers = (u32 *)take(c, (u64)objs.len * 4);
+  if (!answers) return stopped(MEMORY);
+  V answered = answer_first_colors(c, objs, color, answers);
+  if (!is_value(answered)) return answered;
+  u32 n = (u32)int_of(answered);
+  if (n == 0) return empty_patch();
+  Items items = {(const V *)objs.bits, objs.len, !is_unordered(objs)};
+  auto keep = [&](u32 k) { return answers[k] == YES; };
+  if (objs.kind == SET) return kept_elements(c, objs, items, keep);
+  // A tuple may hold an object several times, or it may be one of grids.
+  V *to = (V *)take(c, n * sizeof(V));
+  if (!to) return stopped(MEMORY);
+  copy_chosen(items, to, keep);
+  return set_of(c, to, n, BUILT);
 }
 
 /// The largest or the smallest of the cells of an object of several colours.
@@ -923,7 +914,7 @@ INLINE V most_frequent(const Ctx &c, const V &tuple, bool most) {
     return own;
   }));
   if (tied > 1) {
-    V set = in_order(c, make(SET, 0, 0, BUILT, items.count, (u64)items.at));
+    V set = with_order(c, make(SET, 0, 0, BUILT, items.count, (u64)items.at));
     if (!is_value(set)) return set;
     items.at = (const V *)set.bits;
     sync();

@@ -750,7 +750,7 @@ INLINE V painted(const Ctx &c, const V &grid, V obj, u32 under) {
   u32 *to = (u32 *)room_for(c, GRID_BYTES);
   if (!to) return stopped(MEMORY);
   if (draw_cells(g, to, obj, 0, 0, under) && obj.kind == SET && obj.c != IN_ORDER) {
-    obj = in_order(c, obj);
+    obj = with_order(c, obj);
     if (!is_value(obj)) return obj;
     sync();
     draw_cells(g, to, obj, 0, 0, under);

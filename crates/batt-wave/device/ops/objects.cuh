@@ -388,7 +388,7 @@ INLINE V extreme(const Ctx &c, V items, const V &function, bool most) {
     return own;
   }));
   if (ties > 1 && items.kind == SET) {
-    items = in_order(c, items);
+    items = with_order(c, items);
     if (!is_value(items)) return items;
     sync();
     list = (const V *)items.bits;

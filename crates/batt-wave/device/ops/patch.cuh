@@ -236,12 +236,13 @@ INLINE V gathered_alone(const Ctx &c, const Points &p, const Extent &e, bool as_
 /// The set of an image of each element of a set, by a lane alone. No two images are equal, and they are
 /// no patch, as the elements are none.
 template <class F> INLINE V mapped_alone(const Ctx &c, const V &set, F image) {
-  V *to = (V *)take_alone(c, (u64)set.len * sizeof(V));
+  V *to = (V *)take_alone(c, (u64)(set.len + NOTE_ROOM) * sizeof(V));
   if (!to) return stopped(MEMORY);
   const V *from = (const V *)set.bits;
-  bool ordered = set.c == IN_ORDER;
-  if (!ordered && set.c != UNKNOWN && list_alone(c, set, to).kind == NONE) from = to, ordered = true;
+  bool ordered = set.c == IN_ORDER, walk = !ordered && may_walk(set), many = levels_of(set) == MOST_LEVELS;
+  if (walk && many && list_alone(c, set, to).kind == NONE) from = to, ordered = true;
   for (u32 k = 0; k < set.len; k++) to[k] = image(from[k]);
+  if (walk && !many) return set_of_images(to, set.len, set, nullptr);
   return make(SET, 0, 0, ordered ? BUILT : UNKNOWN, set.len, (u64)to);
 }
 

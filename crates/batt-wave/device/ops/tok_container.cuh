@@ -12,7 +12,7 @@ INLINE u32 position_of(const V &rank, u32 n) {
 CALLED V nth_element(const Ctx &c, V v, u32 k) {
   if (is_patch(v)) return size_of_patch(v) == 1 ? only_element(v) : stopped(ORDER);
   if (v.kind == SET) {
-    v = in_order(c, v);
+    v = with_order(c, v);
     sync();
     return is_value(v) ? ((const V *)v.bits)[k] : v;
   }
@@ -292,7 +292,7 @@ ROW_OP(tok_get_rank)(const Ctx &c, V container, V rank) {
 
 /// The set that Python builds of distinct elements that stand in order, in its order. Or STOPPED.
 INLINE V rebuilt(const Ctx &c, const V *items, u32 n) {
-  V set = in_order(c, make(SET, 0, 0, n > 1 ? BUILT : IN_ORDER, n, (u64)items));
+  V set = with_order(c, make(SET, 0, 0, n > 1 ? BUILT : IN_ORDER, n, (u64)items));
   sync();
   return set;
 }
@@ -332,7 +332,7 @@ CALLED V common_at_rank(const Ctx &c, const V &tuple, const V &rank, const V &mi
 /// Element k of the set that Python builds of the elements of a set.
 CALLED V rebuilt_element(const Ctx &c, V set, u32 k) {
   if (is_patch(set)) return size_of_patch(set) == 1 ? only_element(set) : stopped(ORDER);
-  set = in_order(c, set);
+  set = with_order(c, set);
   sync();
   if (is_value(set)) set = rebuilt(c, (const V *)set.bits, set.len);
   return is_value(set) ? ((const V *)set.bits)[k] : set;
