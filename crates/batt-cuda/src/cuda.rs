@@ -46,6 +46,8 @@ pub struct CudaSettings {
     /// The stack of one thread in bytes. The compiler cannot compute it, because the VM is
     /// recursive.
     pub stack: usize,
+    /// Whether to load the kernel only before its first launch. A search may never launch it.
+    pub later: bool,
 }
 
 impl CudaSettings {
@@ -63,6 +65,7 @@ impl CudaSettings {
             },
             timeout: Duration::from_secs(60),
             stack: 16 << 10,
+            later: false,
         }
     }
 }
@@ -92,13 +95,12 @@ pub struct KernelFacts {
 /// share.
 pub struct Cuda {
     facts: DeviceFacts,
-    kernel: KernelFacts,
+    settings: CudaSettings,
+    driver: Version,
+    loaded: Option<Loaded>,
     quota: u64,
-    timeout: Duration,
     budget: Arc<Budget>,
     context: ManuallyDrop<Primary>,
-    module: CUmodule,
-    function: CUfunction,
     stream: CUstream,
     events: Events,
     buffers: Buffers,
@@ -111,8 +113,36 @@ pub struct Cuda {
     /// The engine that scores programs as waves, once it was asked for; `None` inside if it cannot be
     /// opened.
     waves: Option<Option<WaveEngine>>,
-    /// Whether the kernel is the VM, whose programs waves run too.
-    scores: bool,
+}
+
+/// A kernel on a device.
+struct Loaded {
+    facts: KernelFacts,
+    module: CUmodule,
+    function: CUfunction,
+}
+
+impl Loaded {
+    fn of(
+        kernel: &mut Kernel,
+        facts: &DeviceFacts,
+        driver: Version,
+        settings: &CudaSettings,
+        started: Instant,
+        notes: &mut Vec<String>,
+    ) -> Result<Loaded, DeviceError> {
+        grow_stack(settings.stack)?;
+        let module = load(kernel, facts, driver, settings, notes)?;
+        let opening = |error| failed("opening the device", error);
+        // SAFETY: the module was just loaded in the current context.
+        let function = unsafe { result::module::get_function(module, name()) }.map_err(opening)?;
+        let facts = kernel_facts(kernel, function, facts, started.elapsed()).map_err(opening)?;
+        Ok(Loaded {
+            facts,
+            module,
+            function,
+        })
+    }
 }
 
 // SAFETY: the driver's handles may be used by any thread that has made the context current. `run`
@@ -165,6 +195,9 @@ pub(crate) struct Primary {
     device: CUdevice,
     context: CUcontext,
 }
+
+// SAFETY: the handles are numbers to us, and the driver takes them from any thread.
+unsafe impl Sync for Primary {}
 
 impl Primary {
     pub(crate) fn retain(device: CUdevice) -> Result<Primary, DeviceError> {
@@ -253,52 +286,51 @@ impl Cuda {
             // The linker needs a current context.
             context.make_current()?;
             let sharing = ordinals.iter().filter(|&&other| other == ordinal).count() as u64;
-            let kernel = match kernels.entry(facts.arch) {
-                Entry::Occupied(entry) => entry.into_mut(),
-                Entry::Vacant(entry) => entry.insert(settings.maker.kernel_by(
-                    &nvrtc,
-                    facts.arch,
-                    Some(driver.version),
-                    &mut notes,
-                )?),
+            let loaded = if settings.later {
+                None
+            } else {
+                let kernel = match kernels.entry(facts.arch) {
+                    Entry::Occupied(entry) => entry.into_mut(),
+                    Entry::Vacant(entry) => entry.insert(settings.maker.kernel_by(
+                        &nvrtc,
+                        facts.arch,
+                        Some(driver.version),
+                        &mut notes,
+                    )?),
+                };
+                let version = driver.version;
+                Some(Loaded::of(
+                    kernel, &facts, version, settings, started, &mut notes,
+                )?)
             };
             devices.push(Cuda::open_one(
-                &driver, context, facts, kernel, sharing, settings, started, &mut notes,
+                driver.version,
+                context,
+                facts,
+                loaded,
+                sharing,
+                settings,
             )?);
         }
         Ok(OpenedDevices { devices, notes })
     }
 
-    #[allow(
-        clippy::too_many_arguments,
-        reason = "all that is known about the device being opened"
-    )]
     fn open_one(
-        driver: &Driver,
+        driver: Version,
         context: Primary,
         facts: DeviceFacts,
-        kernel: &mut Kernel,
+        loaded: Option<Loaded>,
         sharing: u64,
         settings: &CudaSettings,
-        started: Instant,
-        notes: &mut Vec<String>,
     ) -> Result<Cuda, DeviceError> {
-        grow_stack(settings.stack)?;
         let budget = Budget::of(facts.ordinal, free_in_context)?;
         if let Some(why) = budget.lost() {
             return Err(DeviceError::Lost(why.to_owned()));
         }
-        let module = load(kernel, &facts, driver.version, settings, notes)?;
         let opening = |error| failed("opening the device", error);
-        // SAFETY: the module was just loaded in the current context.
-        let function = unsafe { result::module::get_function(module, name()) }.map_err(opening)?;
-        let kernel = kernel_facts(kernel, function, &facts, started.elapsed()).map_err(opening)?;
         let event = || result::event::create(CUevent_flags::CU_EVENT_DEFAULT).map_err(opening);
         Ok(Cuda {
             quota: budget.limit() / sharing.max(1),
-            timeout: settings.timeout,
-            module,
-            function,
             stream: result::stream::create(StreamKind::NonBlocking).map_err(opening)?,
             events: Events {
                 begun: event()?,
@@ -311,12 +343,35 @@ impl Cuda {
             programs: None,
             inputs: None,
             waves: None,
-            scores: std::ptr::eq(settings.maker.files, VM),
             context: ManuallyDrop::new(context),
+            settings: settings.clone(),
+            driver,
+            loaded,
             budget,
             facts,
-            kernel,
         })
+    }
+
+    /// Returns the kernel, and loads it if that was left for later.
+    fn loaded(&mut self) -> Result<&Loaded, DeviceError> {
+        let (started, mut notes) = (Instant::now(), Vec::new());
+        let loaded = match self.loaded.take() {
+            Some(loaded) => loaded,
+            None => {
+                let maker = &self.settings.maker;
+                let mut kernel = maker.kernel(self.facts.arch, Some(self.driver), &mut notes)?;
+                let (facts, settings) = (&self.facts, &self.settings);
+                Loaded::of(
+                    &mut kernel,
+                    facts,
+                    self.driver,
+                    settings,
+                    started,
+                    &mut notes,
+                )?
+            }
+        };
+        Ok(self.loaded.insert(loaded))
     }
 
     /// Returns the properties of the GPU.
@@ -324,9 +379,9 @@ impl Cuda {
         &self.facts
     }
 
-    /// Returns the properties of the kernel.
-    pub fn kernel(&self) -> &KernelFacts {
-        &self.kernel
+    /// Returns the properties of the kernel, if it is loaded.
+    pub fn kernel(&self) -> Option<&KernelFacts> {
+        Some(&self.loaded.as_ref()?.facts)
     }
 
     /// Returns the memory that this logical device may still use.
@@ -402,8 +457,9 @@ impl Cuda {
     fn make_arenas(&mut self, jobs: u64, arena: u64) -> Result<Layout, DeviceError> {
         let have = self.buffers.arenas.bytes();
         let mut room = self.room().saturating_add(have);
+        let most = self.loaded()?.facts.warps_per_block;
         loop {
-            let (processors, most) = (self.facts.multiprocessors, self.kernel.warps_per_block);
+            let processors = self.facts.multiprocessors;
             let Some(layout) = Layout::of(jobs, processors, most, room / arena.max(1)) else {
                 return Err(DeviceError::Memory {
                     wanted: arena,
@@ -535,6 +591,7 @@ impl Cuda {
             flags: batch.flags,
             warps: u32::try_from(layout.warps()).unwrap_or(u32::MAX),
         };
+        let function = self.loaded()?.function;
         let mut parameters = [(&raw mut launch).cast::<c_void>()];
         // SAFETY: the kernel has one parameter with the layout of `Launch`. Every address in it is
         // that of a buffer with at least the size that docs/device.md requires. The buffers are
@@ -542,7 +599,7 @@ impl Cuda {
         // are never released.
         unsafe {
             result::launch_kernel(
-                self.function,
+                function,
                 (layout.blocks, 1, 1),
                 (32 * layout.warps_per_block, 1, 1),
                 SCRATCH * layout.warps_per_block,
@@ -581,8 +638,8 @@ impl Cuda {
                 Err(error) => return Err(failed("running the kernel", error)),
             }
             let waited = start.elapsed();
-            if waited > self.timeout {
-                return Err(DeviceError::Timeout(self.timeout));
+            if waited > self.settings.timeout {
+                return Err(DeviceError::Timeout(self.settings.timeout));
             }
             pause(waited);
         }
@@ -663,7 +720,7 @@ impl Device for Cuda {
             WaveEngine::new(Box::new(device)).ok()
         };
         // Tests compile other kernels than the VM.
-        match self.scores {
+        match std::ptr::eq(self.settings.maker.files, VM) {
             true => self.waves.get_or_insert_with(open).as_mut(),
             false => None,
         }
@@ -724,7 +781,9 @@ impl Drop for Cuda {
                 let _ = result::event::destroy(event);
             }
             let _ = result::stream::destroy(self.stream);
-            let _ = result::module::unload(self.module);
+            if let Some(loaded) = &self.loaded {
+                let _ = result::module::unload(loaded.module);
+            }
             ManuallyDrop::drop(&mut self.context);
         }
     }

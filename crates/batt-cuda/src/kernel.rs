@@ -269,6 +269,7 @@ mod tests {
     fn the_compiler_knows_every_option() {
         let Some(nvrtc) = nvrtc() else { return };
         let options = NvrtcOptions {
+            part: None,
             line_info: true,
             verbose: true,
             intermediate: false,

@@ -4,7 +4,9 @@ use std::collections::HashMap;
 use std::ffi::{CString, c_void};
 use std::mem::{self, ManuallyDrop};
 use std::slice;
-use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::thread;
 use std::time::Instant;
 
 use batt_engine::device::DeviceError;
@@ -14,11 +16,13 @@ use cudarc::driver::result::stream::StreamKind;
 use cudarc::driver::result::{self, DriverError};
 use cudarc::driver::sys::{self, CUdeviceptr, CUfunction, CUmodule, CUstream};
 
+use crate::arch::Version;
 use crate::budget::Budget;
 use crate::cuda::{CudaSettings, Primary, failed, free_in_context, load};
 use crate::driver::{DeviceFacts, Driver, device};
 use crate::memory::{Buffer, Pinned};
-use crate::nvrtc::NvrtcOptions;
+use crate::kernel::Kernel;
+use crate::nvrtc::{NvrtcOptions, Part};
 use crate::source::waves;
 
 /// The pinned memory for copies to the device.
@@ -26,6 +30,9 @@ const STAGING: usize = 32 << 20;
 
 /// The pinned memory for copies from the device.
 const RETURNED: usize = 64 << 20;
+
+/// The number of parts in which threads compile the kernels.
+const PARTS: usize = 16;
 
 /// The warps of a block.
 const WARPS: u32 = 8;
@@ -38,7 +45,7 @@ pub struct CudaWaves {
     facts: DeviceFacts,
     budget: Arc<Budget>,
     context: ManuallyDrop<Primary>,
-    module: CUmodule,
+    modules: Vec<CUmodule>,
     functions: Vec<CUfunction>,
     stream: CUstream,
     buffers: HashMap<u64, Buffer>,
@@ -69,19 +76,15 @@ impl CudaWaves {
             return Err(DeviceError::Lost(why.to_owned()));
         }
         let started = Instant::now();
-        let mut kernel = settings
-            .maker
-            .kernel(facts.arch, Some(driver.version), &mut notes)?;
-        let module = load(&mut kernel, &facts, driver.version, &settings, &mut notes)?;
+        let modules = load_parts(&settings, &facts, &context, driver.version, &mut notes)?;
         notes.push(format!(
-            "waves are ready after {:.1} s ({:?}, {} bytes)",
-            started.elapsed().as_secs_f64(),
-            kernel.origin,
-            kernel.image.bytes().len()
+            "waves are ready after {:.1} s",
+            started.elapsed().as_secs_f64()
         ));
         let mut functions = Vec::with_capacity(table().kernels().len());
-        for kernel in table().kernels() {
+        for (number, kernel) in table().kernels().iter().enumerate() {
             let name = CString::new(format!("wave_{}", kernel.name)).unwrap_or_default();
+            let module = modules[number % modules.len()];
             // SAFETY: the module was just loaded in the current context.
             let function = unsafe { result::module::get_function(module, name) };
             functions.push(function.map_err(|error| failed("opening the device", error))?);
@@ -91,7 +94,7 @@ impl CudaWaves {
             facts,
             budget,
             context: ManuallyDrop::new(context),
-            module,
+            modules,
             functions,
             stream: stream.map_err(|error| failed("opening the device", error))?,
             buffers: HashMap::new(),
@@ -167,6 +170,60 @@ impl CudaWaves {
         }
         error
     }
+}
+
+/// Compiles all parts of the kernels, or finds them in the cache, and loads them.
+fn load_parts(
+    settings: &CudaSettings,
+    facts: &DeviceFacts,
+    context: &Primary,
+    driver: Version,
+    notes: &mut Vec<String>,
+) -> Result<Vec<CUmodule>, DeviceError> {
+    let nvrtc = settings.maker.compiler(Some(driver));
+    let next = AtomicUsize::new(0);
+    let made: Vec<Mutex<Option<(Result<Kernel, DeviceError>, Vec<String>)>>> =
+        (0..PARTS).map(|_| Mutex::default()).collect();
+    let of_part = |index| {
+        let mut settings = settings.clone();
+        settings.maker.options.part = Some(Part { index, of: PARTS });
+        settings
+    };
+    let work = || {
+        // The linker needs a current context.
+        let ready = context.make_current();
+        loop {
+            let index = next.fetch_add(1, Ordering::Relaxed);
+            let Some(place) = made.get(index) else {
+                break;
+            };
+            let mut notes = Vec::new();
+            let maker = of_part(index).maker;
+            let kernel = ready
+                .clone()
+                .and_then(|()| maker.kernel_by(&nvrtc, facts.arch, Some(driver), &mut notes));
+            *place.lock().unwrap_or_else(PoisonError::into_inner) = Some((kernel, notes));
+        }
+    };
+    thread::scope(|scope| {
+        let threads = thread::available_parallelism().map_or(1, usize::from);
+        for _ in 1..threads.min(PARTS) {
+            // Without the thread, this one does its work.
+            let _ = thread::Builder::new().spawn_scoped(scope, work);
+        }
+        work();
+    });
+    let mut modules = Vec::with_capacity(PARTS);
+    for (index, place) in made.into_iter().enumerate() {
+        let made = place.into_inner().unwrap_or_else(PoisonError::into_inner);
+        let Some((kernel, of_kernel)) = made else {
+            return Err(DeviceError::Compile("a thread of the compiler ended".into()));
+        };
+        notes.extend(of_kernel);
+        let settings = of_part(index);
+        modules.push(load(&mut kernel?, facts, driver, &settings, notes)?);
+    }
+    Ok(modules)
 }
 
 impl WaveDevice for CudaWaves {
@@ -272,7 +329,9 @@ impl Drop for CudaWaves {
         // seen the end of all work. An error has no consequence here.
         unsafe {
             let _ = result::stream::destroy(self.stream);
-            let _ = result::module::unload(self.module);
+            for &module in &self.modules {
+                let _ = result::module::unload(module);
+            }
             ManuallyDrop::drop(&mut self.context);
         }
     }

@@ -112,6 +112,7 @@ fn settings(folder: &TempDir) -> CudaSettings {
         },
         timeout: Duration::from_secs(20),
         stack: 8 << 10,
+        later: false,
     }
 }
 
@@ -157,8 +158,9 @@ fn most_used() -> u64 {
 fn everything() {
     let mut devices = open(&[0]);
     assert_eq!(devices[0].name(), "cuda:0 Nothing 0");
-    assert_eq!(devices[0].kernel().warps, 4 * 28);
-    assert!(matches!(devices[0].kernel().origin, Origin::Cache(_)));
+    let kernel = devices[0].kernel().expect("it is loaded");
+    assert_eq!(kernel.warps, 4 * 28);
+    assert!(matches!(kernel.origin, Origin::Cache(_)));
     assert_passed(&plumbing::check(&mut devices[0]));
     assert!(most_used() <= (1 << 30) / 100 * 80, "{}", most_used());
     drop(devices);

@@ -33,6 +33,30 @@ template <class F> INLINE void each_thread_item(const Wave &w, F f) {
 
 #endif
 
+/// The kernels that are no ops.
+#define OTHERS(EACH)                                                                        \
+  EACH(count) EACH(spread) EACH(select)                                                     \
+  EACH(collect_each) EACH(collect_filter) EACH(collect_first) EACH(collect_argmax)          \
+  EACH(collect_argmin) EACH(collect_valmax) EACH(collect_valmin) EACH(collect_order)        \
+  EACH(judge)
+
+// Several threads may compile a part of the kernels each. The others are empty there.
+#ifdef BATT_PARTS
+#define ROW(name, count, room, ...) NUMBER_##name,
+#define THREAD ROW
+#define OTHER(name) NUMBER_##name,
+enum KernelNumber {
+#include "ops.inc"
+  OTHERS(OTHER)
+};
+#undef ROW
+#undef THREAD
+#undef OTHER
+#define IN_PART(name) (NUMBER_##name % BATT_PARTS == BATT_PART)
+#else
+#define IN_PART(name) true
+#endif
+
 INLINE Ctx context(const Wave &w, const Node &node, u32 item, u32 room) {
   Ctx c = {&w, room && node.payload ? node.payload + (u64)item * room : 0, room, item, node.dialect};
   return c;
@@ -154,7 +178,7 @@ INLINE void store_alone(const Node &node, u32 item, V v, u32 rate, u32 cost) {
 
 #define ROW(name, count, room, ...)                                                        \
   KERNEL(wave_##name) {                                                                    \
-    each_row_item(w, [&](const Node &node, u32 item) {                                     \
+    if constexpr (IN_PART(name)) each_row_item(w, [&](const Node &node, u32 item) {                                     \
       Ctx c = context(w, node, item, room);                                                \
       const u32 rate = rate_of(__VA_ARGS__);                                               \
       u32 cost = 0;                                                                        \
@@ -165,7 +189,7 @@ INLINE void store_alone(const Node &node, u32 item, V v, u32 rate, u32 cost) {
   }
 #define THREAD(name, count, room, ...)                                                     \
   KERNEL(wave_##name) {                                                                    \
-    each_thread_item(w, [&](const Node &node, u32 item) {                                  \
+    if constexpr (IN_PART(name)) each_thread_item(w, [&](const Node &node, u32 item) {                                  \
       Ctx c = context(w, node, item, room);                                                \
       const u32 rate = rate_of(__VA_ARGS__);                                               \
       u32 cost = 0;                                                                        \
@@ -183,7 +207,7 @@ INLINE void store_alone(const Node &node, u32 item, V v, u32 rate, u32 cost) {
 /// Judges runs. args[0], args[1]: the value and the expected grid; args[2]: the steps; args[3]: the
 /// charges. out: a Record an item.
 KERNEL(wave_judge) {
-  each_row_item(w, [&](const Node &node, u32 item) {
+  if constexpr (IN_PART(judge)) each_row_item(w, [&](const Node &node, u32 item) {
     Ctx c = context(w, node, item, 0);
     V result = arg_of(node.args[0], item), expected = arg_of(node.args[1], item);
     Record r = judge(c, node, result, expected);
@@ -197,12 +221,12 @@ KERNEL(wave_judge) {
 
 typedef void (*HostKernel)(const Wave &);
 #define ROW(name, count, room, ...) wave_##name,
-#define THREAD(name, count, room, ...) wave_##name,
+#define THREAD ROW
+#define OTHER(name) wave_##name,
 static const HostKernel KERNELS[] = {
 #include "ops.inc"
-  wave_count, wave_spread, wave_select, wave_collect_each, wave_collect_filter, wave_collect_first,
-  wave_collect_argmax, wave_collect_argmin, wave_collect_valmax, wave_collect_valmin,
-  wave_collect_order, wave_judge};
+  OTHERS(OTHER)
+};
 #undef ROW
 #undef THREAD
 

@@ -122,6 +122,18 @@ impl Devices {
         limits: &Limits,
         threads: Option<NonZeroUsize>,
     ) -> Result<Devices> {
+        Devices::open_for(choice, runs, limits, threads, false)
+    }
+
+    /// Opens the chosen devices as [`open`](Devices::open) does. With `later`, GPUs load the VM only
+    /// when it first runs.
+    pub(crate) fn open_for(
+        choice: &DeviceChoice,
+        runs: usize,
+        limits: &Limits,
+        threads: Option<NonZeroUsize>,
+        later: bool,
+    ) -> Result<Devices> {
         let is_auto = *choice == DeviceChoice::Auto;
         if *choice == DeviceChoice::Cpu || is_auto && runs < RUNS_WORTH_A_DEVICE {
             return Ok(Devices::none());
@@ -135,8 +147,8 @@ impl Devices {
         match choice {
             DeviceChoice::Cpu => Ok(Devices::none()),
             DeviceChoice::Emulated => Devices::emulated(threads),
-            DeviceChoice::Cuda(numbers) => Ok(Devices::cuda(numbers)?),
-            DeviceChoice::Auto => match Devices::cuda(&[]) {
+            DeviceChoice::Cuda(numbers) => Ok(Devices::cuda(numbers, later)?),
+            DeviceChoice::Auto => match Devices::cuda(&[], later) {
                 Ok(devices) => Ok(devices),
                 // A missing GPU is no reason for a note.
                 Err(DeviceError::Missing(_)) => Ok(Devices::none()),
@@ -179,7 +191,7 @@ impl Devices {
     }
 
     /// Opens the GPUs with these numbers, or all.
-    fn cuda(numbers: &[usize]) -> Result<Devices, DeviceError> {
+    fn cuda(numbers: &[usize], later: bool) -> Result<Devices, DeviceError> {
         let all: Vec<usize>;
         let numbers = match numbers {
             [] => {
@@ -192,8 +204,12 @@ impl Devices {
         if numbers.is_empty() {
             return Err(DeviceError::Missing("the driver sees none".into()));
         }
-        let opened = Cuda::open_all(numbers, &CudaSettings::from_env())?;
-        let kernels = opened.devices.iter().map(|device| device.kernel().clone());
+        let settings = CudaSettings {
+            later,
+            ..CudaSettings::from_env()
+        };
+        let opened = Cuda::open_all(numbers, &settings)?;
+        let kernels = opened.devices.iter().filter_map(Cuda::kernel).cloned();
         let kernels: Vec<KernelFacts> = kernels.collect();
         let boxed = |device: Cuda| -> Box<dyn Device> { Box::new(device) };
         Ok(Devices {

@@ -178,7 +178,9 @@ impl Evolve {
         listener(EvolveEvent::Started(setup.start().clone()));
         // Programs that a device cannot keep within the limits of evolution run on the CPU.
         let limits = Limits::default();
-        let mut devices = Devices::open(&self.device, setup.planned_runs(), &limits, threads)?;
+        // Waves score offspring, so the VM is not needed.
+        let runs = setup.planned_runs();
+        let mut devices = Devices::open_for(&self.device, runs, &limits, threads, true)?;
         for note in devices.notes() {
             listener(EvolveEvent::Note(note.clone()));
         }

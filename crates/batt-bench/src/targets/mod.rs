@@ -176,7 +176,7 @@ fn open_twice(device: &DeviceChoice) -> Result<Opened> {
     let warps = match number {
         Some(number) => {
             let (device, _) = Cuda::open(number, &CudaSettings::from_env())?;
-            Some(device.kernel().warps)
+            device.kernel().map(|kernel| kernel.warps)
         }
         None => {
             drop(devices::open_logical(device, 1)?);

@@ -39,6 +39,19 @@ pub struct NvrtcOptions {
     pub whole: bool,
     /// Whether to unroll loops. The waves keep the planes of grids in registers that way.
     pub unroll: bool,
+    /// The part of the kernels to compile, so that several threads can compile a source; `None` for
+    /// all.
+    pub part: Option<Part>,
+}
+
+/// A part of the kernels of a source: those whose number leaves the rest `index` when divided by
+/// `of`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Part {
+    /// The rest.
+    pub index: usize,
+    /// The number of parts.
+    pub of: usize,
 }
 
 impl NvrtcOptions {
@@ -57,6 +70,10 @@ impl NvrtcOptions {
             words.push("--ptxas-options=-v");
         }
         let mut words: Vec<String> = words.into_iter().map(str::to_owned).collect();
+        if let Some(Part { index, of }) = self.part {
+            words.push(format!("-DBATT_PART={index}"));
+            words.push(format!("-DBATT_PARTS={of}"));
+        }
         words.push(format!("-DWARPS_PER_BLOCK={}", arch.warps_per_block()));
         if !self.whole {
             words.push("-rdc=true".to_owned());
@@ -215,7 +232,7 @@ impl Nvrtc {
             .words(arch)
             .iter()
             .map(String::as_str)
-            .chain(self.parallel().iter().copied())
+            .chain(self.parallel(options).iter().copied())
             .chain([target.as_str()])
             .map(c_string)
             .collect::<Result<_, _>>()?;
@@ -250,12 +267,12 @@ impl Nvrtc {
     /// Returns the options that use all cores, because compiling all at once takes over a minute on
     /// one core. They do not change the result, so they are not part of the cache key. Older
     /// compilers do not know them.
-    fn parallel(&self) -> &'static [&'static str] {
+    fn parallel(&self, options: NvrtcOptions) -> &'static [&'static str] {
         let known = Version {
             major: 12,
             minor: 9,
         };
-        match self.version >= known {
+        match self.version >= known && options.part.is_none() {
             true => &["--split-compile=0", "--ptxas-options=--split-compile=0"],
             false => &[],
         }

@@ -85,7 +85,7 @@ const u32 TOO_MANY = 0xffffffffu;
 /// elements of each sample, of which args[2].unused are allowed; args[3].map: the sample of each item;
 /// out: where the items of each begin; payload: how many there are of all.
 KERNEL(wave_count) {
-  each_thread_item(w, [&](const Node &node, u32 item) {
+  if constexpr (IN_PART(count)) each_thread_item(w, [&](const Node &node, u32 item) {
     V x = arg_of(node.args[0], item), y = arg_of(node.args[1], item);
     u32 n = is_value(x) && is_value(y) ? spread_count(node.extra, x, y) : 0, start = 0;
     if (n) {
@@ -101,7 +101,7 @@ KERNEL(wave_count) {
 /// args[2].unused: how many ancestors there are; args[3].values: the ancestors; out, payload: the
 /// elements of both containers.
 KERNEL(wave_spread) {
-  each_row_item(w, [&](const Node &node, u32 item) {
+  if constexpr (IN_PART(spread)) each_row_item(w, [&](const Node &node, u32 item) {
     Ctx c = context(w, node, item, 0);
     V x = arg_of(node.args[0], item), y = arg_of(node.args[1], item);
     u32 n = is_value(x) && is_value(y) ? spread_count(node.extra, x, y) : 0;
@@ -164,7 +164,7 @@ KERNEL(wave_spread) {
 /// The choice between args[1] and args[2] by the truth of args[0]. Functions are chosen before they are
 /// called, so the other value may be none.
 KERNEL(wave_select) {
-  each_thread_item(w, [&](const Node &node, u32 item) {
+  if constexpr (IN_PART(select)) each_thread_item(w, [&](const Node &node, u32 item) {
     V condition = arg_of(node.args[0], item), v = condition;
     // A grid has rows, and other tuples that have a form have elements.
     if (is_value(condition)) v = arg_of(node.args[is_false(condition) ? 2 : 1], item);
@@ -444,18 +444,18 @@ INLINE V sorted_by(const Ctx &c, V items, Results r) {
 /// each item begin; extra: how the domain came about, and above 8 bits how to collect.
 #define COLLECT(name, ...)                                                                         \
   KERNEL(wave_##name) {                                                                            \
-    each_row_item(w, [&](const Node &node, u32 item) {                                             \
+    if constexpr (IN_PART(name)) each_row_item(w, [&](const Node &node, u32 item) {                              \
       Ctx c = context(w, node, item, 0);                                                           \
       V items = arg_of(node.args[0], item), others = arg_of(node.args[3], item);                   \
       V *out = (V *)node.out + item;                                                               \
       if (!is_value(items) || !is_value(others)) return put(out, failure_of(items, others));       \
       if (!is_container(items) || !is_container(others)) return put(out, stopped(ODD));            \
-      u32 spread = node.extra & 255, as = node.extra >> 8;                                         \
+      const u32 spread = node.extra & 255;                                                         \
+      [[maybe_unused]] const u32 as = node.extra >> 8;                                             \
       u32 count = spread_count(spread, items, others);                                             \
       u32 start = count ? ((const u32 *)node.args[2].values)[item] : 0;                            \
       if (start == TOO_MANY) return put(out, stopped(LIMIT));                                      \
       Results r = {(const V *)node.args[1].values + start, count};                                 \
-      (void)as;                                                                                    \
       u32 cost = node.costs ? 24 * (mass_by_all(items) + mass_by_all(others)) : 0;                   \
       store_by_all(node, item, __VA_ARGS__, 24, cost);                                             \
     });                                                                                            \
