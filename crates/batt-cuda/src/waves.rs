@@ -10,18 +10,20 @@ use std::thread;
 use std::time::Instant;
 
 use batt_engine::device::DeviceError;
-use batt_engine::wave::{KernelTable, Wave, WaveBuffer, WaveDevice, WaveMapping};
+use batt_engine::wave::{KernelTable, WaveBuffer, WaveDevice, WaveLaunch, WaveMapping};
 use batt_wave::table;
 use cudarc::driver::result::stream::StreamKind;
 use cudarc::driver::result::{self, DriverError};
-use cudarc::driver::sys::{self, CUdeviceptr, CUfunction, CUmodule, CUstream};
+use cudarc::driver::sys::{
+    self, CUdeviceptr, CUevent, CUevent_flags, CUevent_wait_flags, CUfunction, CUmodule, CUstream,
+};
 
 use crate::arch::Version;
 use crate::budget::Budget;
 use crate::cuda::{CudaSettings, Primary, failed, free_in_context, load};
 use crate::driver::{DeviceFacts, Driver, device};
-use crate::memory::{Buffer, Pinned};
 use crate::kernel::Kernel;
+use crate::memory::{Buffer, Pinned};
 use crate::nvrtc::{NvrtcOptions, Part};
 use crate::source::waves;
 
@@ -33,6 +35,9 @@ const RETURNED: usize = 64 << 20;
 
 /// The number of parts in which threads compile the kernels.
 const PARTS: usize = 16;
+
+/// The number of kernels that run at the same time.
+const STREAMS: usize = 16;
 
 /// The warps of a block.
 const WARPS: u32 = 8;
@@ -48,6 +53,9 @@ pub struct CudaWaves {
     modules: Vec<CUmodule>,
     functions: Vec<CUfunction>,
     stream: CUstream,
+    /// Streams for kernels that run at the same time, and the event that they wait for.
+    sides: Vec<Side>,
+    forked: CUevent,
     buffers: HashMap<u64, Buffer>,
     staging: Pinned,
     /// The bytes of the staging memory that copies in flight may use.
@@ -89,14 +97,26 @@ impl CudaWaves {
             let function = unsafe { result::module::get_function(module, name) };
             functions.push(function.map_err(|error| failed("opening the device", error))?);
         }
-        let stream = result::stream::create(StreamKind::NonBlocking);
+        let opening = |error| failed("opening the device", error);
+        let stream = || result::stream::create(StreamKind::NonBlocking).map_err(opening);
+        let event =
+            || result::event::create(CUevent_flags::CU_EVENT_DISABLE_TIMING).map_err(opening);
+        let side = |_| {
+            Ok(Side {
+                stream: stream()?,
+                done: event()?,
+            })
+        };
+        let sides: Result<Vec<Side>, DeviceError> = (0..STREAMS).map(side).collect();
         let mut waves = CudaWaves {
             facts,
             budget,
             context: ManuallyDrop::new(context),
             modules,
             functions,
-            stream: stream.map_err(|error| failed("opening the device", error))?,
+            stream: stream()?,
+            sides: sides?,
+            forked: event()?,
             buffers: HashMap::new(),
             staging: Pinned::default(),
             staged: 0,
@@ -162,6 +182,56 @@ impl CudaWaves {
         Ok(())
     }
 
+    /// Starts kernels on several streams, behind all work so far and before all that follows.
+    fn start_all(&self, launches: &[WaveLaunch]) -> Result<(), DriverError> {
+        let sides = &self.sides[..launches.len().min(self.sides.len())];
+        // SAFETY: this value owns the streams and events until it is dropped.
+        unsafe {
+            result::event::record(self.forked, self.stream)?;
+            for side in sides {
+                wait_for(side.stream, self.forked)?;
+            }
+            for (launch, side) in launches.iter().zip(sides.iter().cycle()) {
+                self.start(launch, side.stream)?;
+            }
+            for side in sides {
+                result::event::record(side.done, side.stream)?;
+                wait_for(self.stream, side.done)?;
+            }
+        }
+        Ok(())
+    }
+
+    fn start(&self, launch: &WaveLaunch, stream: CUstream) -> Result<(), DriverError> {
+        let &WaveLaunch {
+            kernel,
+            mut wave,
+            items,
+        } = launch;
+        let warps = match table().kernels()[kernel].mapping {
+            WaveMapping::Row => items,
+            WaveMapping::Thread => items.div_ceil(32),
+        };
+        let block = warps.next_power_of_two().clamp(1, WARPS);
+        let nodes = wave.node_count.clamp(1, 65_535);
+        let blocks = warps
+            .div_ceil(block)
+            .clamp(1, (MOST_BLOCKS / nodes).max(16));
+        let mut parameters = [(&raw mut wave).cast::<c_void>()];
+        // SAFETY: the kernel has one parameter with the layout of `Wave`. The addresses in it are
+        // those of buffers that the engine has allocated here, as large as its plan says.
+        unsafe {
+            result::launch_kernel(
+                self.functions[kernel],
+                (blocks, nodes, 1),
+                (32 * block, 1, 1),
+                0,
+                stream,
+                &mut parameters,
+            )
+        }
+    }
+
     /// Converts an error of the driver, and remembers that a device is lost.
     fn failed(&self, doing: &str, error: DriverError) -> DeviceError {
         let error = failed(doing, error);
@@ -170,6 +240,26 @@ impl CudaWaves {
         }
         error
     }
+}
+
+/// A compiled part, and notes for the user.
+type MadePart = (Result<Kernel, DeviceError>, Vec<String>);
+
+/// A stream with an event at its end.
+struct Side {
+    stream: CUstream,
+    done: CUevent,
+}
+
+/// Makes a stream wait for an event.
+///
+/// # Safety
+///
+/// Both must be alive.
+unsafe fn wait_for(stream: CUstream, event: CUevent) -> Result<(), DriverError> {
+    let flags = CUevent_wait_flags::CU_EVENT_WAIT_DEFAULT;
+    // SAFETY: the caller owns both.
+    unsafe { result::stream::wait_event(stream, event, flags) }
 }
 
 /// Compiles all parts of the kernels, or finds them in the cache, and loads them.
@@ -182,8 +272,7 @@ fn load_parts(
 ) -> Result<Vec<CUmodule>, DeviceError> {
     let nvrtc = settings.maker.compiler(Some(driver));
     let next = AtomicUsize::new(0);
-    let made: Vec<Mutex<Option<(Result<Kernel, DeviceError>, Vec<String>)>>> =
-        (0..PARTS).map(|_| Mutex::default()).collect();
+    let made: [Mutex<Option<MadePart>>; PARTS] = Default::default();
     let of_part = |index| {
         let mut settings = settings.clone();
         settings.maker.options.part = Some(Part { index, of: PARTS });
@@ -217,7 +306,9 @@ fn load_parts(
     for (index, place) in made.into_iter().enumerate() {
         let made = place.into_inner().unwrap_or_else(PoisonError::into_inner);
         let Some((kernel, of_kernel)) = made else {
-            return Err(DeviceError::Compile("a thread of the compiler ended".into()));
+            return Err(DeviceError::Compile(
+                "a thread of the compiler ended".into(),
+            ));
         };
         notes.extend(of_kernel);
         let settings = of_part(index);
@@ -278,32 +369,14 @@ impl WaveDevice for CudaWaves {
         cleared.map_err(|error| self.failed("clearing memory of the device", error))
     }
 
-    fn launch(&mut self, kernel: usize, wave: &Wave, items: u32) -> Result<(), DeviceError> {
+    fn launch(&mut self, launches: &[WaveLaunch]) -> Result<(), DeviceError> {
         self.begin()?;
-        let warps = match table().kernels()[kernel].mapping {
-            WaveMapping::Row => items,
-            WaveMapping::Thread => items.div_ceil(32),
+        let started = match launches {
+            [] => Ok(()),
+            [launch] => self.start(launch, self.stream),
+            several => self.start_all(several),
         };
-        let block = warps.next_power_of_two().clamp(1, WARPS);
-        let nodes = wave.node_count.clamp(1, 65_535);
-        let blocks = warps
-            .div_ceil(block)
-            .clamp(1, (MOST_BLOCKS / nodes).max(16));
-        let mut wave = *wave;
-        let mut parameters = [(&raw mut wave).cast::<c_void>()];
-        // SAFETY: the kernel has one parameter with the layout of `Wave`. The addresses in it are
-        // those of buffers that the engine has allocated here, as large as its plan says.
-        let launched = unsafe {
-            result::launch_kernel(
-                self.functions[kernel],
-                (blocks, nodes, 1),
-                (32 * block, 1, 1),
-                0,
-                self.stream,
-                &mut parameters,
-            )
-        };
-        launched.map_err(|error| self.failed("starting a kernel", error))
+        started.map_err(|error| self.failed("starting a kernel", error))
     }
 
     fn download(&mut self, from: u64, into: &mut [u8]) -> Result<(), DeviceError> {
@@ -328,6 +401,11 @@ impl Drop for CudaWaves {
         // SAFETY: this value created the handles, and only this function destroys them. `wait` has
         // seen the end of all work. An error has no consequence here.
         unsafe {
+            for side in &self.sides {
+                let _ = result::stream::destroy(side.stream);
+                let _ = result::event::destroy(side.done);
+            }
+            let _ = result::event::destroy(self.forked);
             let _ = result::stream::destroy(self.stream);
             for &module in &self.modules {
                 let _ = result::module::unload(module);

@@ -22,8 +22,10 @@ use crate::offspring::{Evaluation, Offspring};
 use crate::score::closeness;
 use crate::timing::{Stage, StageTimes};
 
-/// The number of offspring in a launch, if that many are waiting.
+/// The number of offspring in a launch, if that many are waiting. Waves take about as long for few runs
+/// as for many.
 const LAUNCH_SIZE: usize = 1 << 15;
+const WAVES_LAUNCH_SIZE: usize = 1 << 17;
 
 /// Threads that serve a device: one waits for the device while the other collects the next launch.
 const FEEDERS: usize = 2;
@@ -116,12 +118,19 @@ impl<'d, 't> Devices<'d, 't> {
     /// Returns how many more islands may have offspring at a time, so that the devices stay busy.
     /// Each island has `count` offspring.
     pub fn islands_at_once(&self, count: usize) -> usize {
-        (FEEDERS * self.devices.len() + 1) * LAUNCH_SIZE.div_ceil(count.max(1))
+        (FEEDERS * self.devices.len() + 1) * self.launch_size().div_ceil(count.max(1))
     }
 
     /// Returns whether the waiting offspring are too few for the next launch.
     pub fn need_more(&self, waiting: usize) -> bool {
-        waiting < LAUNCH_SIZE
+        waiting < self.launch_size()
+    }
+
+    fn launch_size(&self) -> usize {
+        match self.waves {
+            Some(_) => WAVES_LAUNCH_SIZE,
+            None => LAUNCH_SIZE,
+        }
     }
 
     /// Encodes the offspring of an island.
@@ -145,7 +154,7 @@ impl<'d, 't> Devices<'d, 't> {
     /// Sends encoded programs to a device, launch by launch.
     fn feed(&self, served: &Mutex<ServedDevice<'_>>, pipeline: &Pipeline<'_, '_, '_, 't>) {
         let mut times = StageTimes::default();
-        while let Some(islands) = next_launch(pipeline) {
+        while let Some(islands) = self.next_launch(pipeline) {
             let started = Instant::now();
             let (programs, firsts) = self.collect(&islands, pipeline);
             let parts: Vec<(EncodedPrograms, Range<usize>)> = programs
@@ -183,6 +192,29 @@ impl<'d, 't> Devices<'d, 't> {
         pipeline.add_times(&times);
     }
 
+    /// Waits for enough islands to fill a launch and returns them; `None` when the generation has no
+    /// more.
+    fn next_launch(&self, pipeline: &Pipeline<'_, '_, '_, '_>) -> Option<Vec<usize>> {
+        let mut queue = lock(&pipeline.queue);
+        loop {
+            if pipeline.team.has_ended() {
+                return None;
+            }
+            let all_begun =
+                queue.begun == pipeline.turns.len() || queue.under_way >= pipeline.at_once;
+            let no_more_now = all_begun && queue.breeding == 0;
+            if queue.for_devices.len() * pipeline.count >= self.launch_size() || no_more_now {
+                if !queue.for_devices.is_empty() {
+                    return Some(std::mem::take(&mut queue.for_devices));
+                }
+                if queue.unbred == 0 {
+                    return None;
+                }
+            }
+            queue = pipeline.wait(queue);
+        }
+    }
+
     /// Returns the programs of some islands, and the number of the first run of each island.
     fn collect(
         &self,
@@ -198,28 +230,6 @@ impl<'d, 't> Devices<'d, 't> {
             programs.push(encoded);
         }
         (programs, firsts)
-    }
-}
-
-/// Waits for enough islands to fill a launch and returns them; `None` when the generation has no
-/// more.
-fn next_launch(pipeline: &Pipeline<'_, '_, '_, '_>) -> Option<Vec<usize>> {
-    let mut queue = lock(&pipeline.queue);
-    loop {
-        if pipeline.team.has_ended() {
-            return None;
-        }
-        let all_begun = queue.begun == pipeline.turns.len() || queue.under_way >= pipeline.at_once;
-        let no_more_now = all_begun && queue.breeding == 0;
-        if queue.for_devices.len() * pipeline.count >= LAUNCH_SIZE || no_more_now {
-            if !queue.for_devices.is_empty() {
-                return Some(std::mem::take(&mut queue.for_devices));
-            }
-            if queue.unbred == 0 {
-                return None;
-            }
-        }
-        queue = pipeline.wait(queue);
     }
 }
 

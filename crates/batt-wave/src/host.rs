@@ -4,7 +4,7 @@ use std::alloc::{Layout, alloc_zeroed, dealloc};
 use std::ptr;
 
 use batt_engine::device::DeviceError;
-use batt_engine::wave::{KernelTable, Wave, WaveBuffer, WaveDevice};
+use batt_engine::wave::{KernelTable, Wave, WaveBuffer, WaveDevice, WaveLaunch};
 
 unsafe extern "C" {
     /// Runs a kernel to its end.
@@ -79,10 +79,12 @@ impl WaveDevice for EmulatedWaves {
         Ok(())
     }
 
-    fn launch(&mut self, kernel: usize, wave: &Wave, _: u32) -> Result<(), DeviceError> {
-        // SAFETY: the number is one of the table of kernels, and the addresses of the wave are those
-        // of buffers that the engine has allocated here, as large as the plan says.
-        unsafe { batt_wave_host(kernel as u32, wave) };
+    fn launch(&mut self, launches: &[WaveLaunch]) -> Result<(), DeviceError> {
+        for launch in launches {
+            // SAFETY: the number is one of the table of kernels, and the addresses of the wave are
+            // those of buffers that the engine has allocated here, as large as the plan says.
+            unsafe { batt_wave_host(launch.kernel as u32, &raw const launch.wave) };
+        }
         Ok(())
     }
 

@@ -14,6 +14,17 @@ pub struct WaveBuffer {
     pub bytes: u64,
 }
 
+/// A kernel to start.
+#[derive(Clone, Copy, Debug)]
+pub struct WaveLaunch {
+    /// Its number in the table.
+    pub kernel: usize,
+    /// Its parameter.
+    pub wave: Wave,
+    /// The largest number of items of a node.
+    pub items: u32,
+}
+
 /// Something that runs waves. Work is done in the order of the calls, and may be finished only when
 /// `download` returns.
 pub trait WaveDevice: Send {
@@ -35,9 +46,8 @@ pub trait WaveDevice: Send {
     /// Copies bytes to the device.
     fn upload(&mut self, to: u64, bytes: &[u8]) -> Result<(), DeviceError>;
 
-    /// Starts a kernel, by its number in the table. `items` is the largest number
-    /// of items of a node.
-    fn launch(&mut self, kernel: usize, wave: &Wave, items: u32) -> Result<(), DeviceError>;
+    /// Starts kernels that do not depend on each other. They may run at the same time.
+    fn launch(&mut self, launches: &[WaveLaunch]) -> Result<(), DeviceError>;
 
     /// Fills memory with zeros.
     fn clear(&mut self, at: u64, bytes: u64) -> Result<(), DeviceError>;

@@ -2,7 +2,7 @@
 
 use std::time::Instant;
 
-use super::device::{WaveBuffer, WaveDevice};
+use super::device::{WaveBuffer, WaveDevice, WaveLaunch};
 use super::engine::{WaveBatch, WaveEngine, WaveSamples};
 use super::layout::{
     Ancestor, Arg, Charge, Heap, Node, Record, StepValues, Wave, bytes_of, bytes_of_mut,
@@ -237,10 +237,8 @@ impl<'p> Chunk<'_, 'p> {
             for slice in 0..self.slices.len() {
                 self.add_calls(slice, level, &mut waves, &mut room)?;
             }
-            for (kernel, nodes) in waves.iter_mut().enumerate() {
-                self.launch(kernel, nodes, &mut room)?;
-                nodes.clear();
-            }
+            self.launch(&waves, &mut room)?;
+            waves.iter_mut().for_each(Vec::clear);
         }
         self.judge(&mut room, records)
     }
@@ -437,7 +435,7 @@ impl<'p> Chunk<'_, 'p> {
                 ..Node::default()
             });
         }
-        self.launch(table.special("count"), &nodes, room)?;
+        self.launch_one(table.special("count"), &nodes, room)?;
         let mut totals = vec![0_u64; domains.len()];
         self.engine
             .device
@@ -491,7 +489,7 @@ impl<'p> Chunk<'_, 'p> {
         for node in &mut fill {
             node.args[3].values += ancestors_at;
         }
-        self.launch(table.special("spread"), &fill, room)
+        self.launch_one(table.special("spread"), &fill, room)
     }
 
     /// Returns where an operand of a call in a domain is.
@@ -591,38 +589,66 @@ impl<'p> Chunk<'_, 'p> {
         Ok(node)
     }
 
-    fn launch(&mut self, kernel: usize, nodes: &[Node], room: &mut Room) -> Result<(), Failure> {
-        if nodes.is_empty() {
+    /// Launches a kernel for some nodes.
+    fn launch_one(
+        &mut self,
+        kernel: usize,
+        nodes: &[Node],
+        room: &mut Room,
+    ) -> Result<(), Failure> {
+        self.launch_all(&[(kernel, nodes)], room)
+    }
+
+    /// Launches the kernels of a level. Their nodes do not depend on each other.
+    fn launch(&mut self, waves: &[Vec<Node>], room: &mut Room) -> Result<(), Failure> {
+        let waves: Vec<(usize, &[Node])> = (waves.iter().enumerate())
+            .map(|(kernel, nodes)| (kernel, nodes.as_slice()))
+            .collect();
+        self.launch_all(&waves, room)
+    }
+
+    fn launch_all(&mut self, waves: &[(usize, &[Node])], room: &mut Room) -> Result<(), Failure> {
+        let waves = || waves.iter().filter(|(_, nodes)| !nodes.is_empty());
+        let all: Vec<Node> = waves().flat_map(|(_, nodes)| *nodes).copied().collect();
+        if all.is_empty() {
             return Ok(());
         }
-        let items: u64 = nodes.iter().map(|node| u64::from(node.items)).sum();
-        self.report.launches += 1;
-        self.report.items += items;
-        let nodes_at = room.facts.take(size_of_val(nodes) as u64)?;
+        let mut nodes_at = room.facts.take(size_of_val(&*all) as u64)?;
         let WaveEngine {
             device,
             tables_at,
             profiled,
             ..
         } = &mut *self.engine;
-        device.upload(nodes_at, bytes_of(nodes))?;
-        let most = nodes.iter().map(|node| node.items).max().unwrap_or(0);
-        let wave = Wave {
-            nodes: nodes_at,
-            heap: room.heap,
-            tables: *tables_at,
-            node_count: nodes.len() as u32,
-            most_cost: self.most_cost,
-        };
-        let started = Instant::now();
-        device.launch(kernel, &wave, most)?;
-        if *profiled {
-            // Waits for the kernel.
-            device.download(room.heap, &mut [0; 8])?;
-            self.report
-                .count(kernel, nodes.len(), items, started.elapsed());
+        device.upload(nodes_at, bytes_of(&all))?;
+        let mut launches = Vec::new();
+        for &(kernel, nodes) in waves() {
+            let items: u64 = nodes.iter().map(|node| u64::from(node.items)).sum();
+            self.report.launches += 1;
+            self.report.items += items;
+            launches.push(WaveLaunch {
+                kernel,
+                wave: Wave {
+                    nodes: nodes_at,
+                    heap: room.heap,
+                    tables: *tables_at,
+                    node_count: nodes.len() as u32,
+                    most_cost: self.most_cost,
+                },
+                items: nodes.iter().map(|node| node.items).max().unwrap_or(0),
+            });
+            nodes_at += size_of_val(nodes) as u64;
+            if *profiled {
+                let started = Instant::now();
+                device.launch(&launches)?;
+                launches.clear();
+                // Waits for the kernel.
+                device.download(room.heap, &mut [0; 8])?;
+                self.report
+                    .count(kernel, nodes.len(), items, started.elapsed());
+            }
         }
-        Ok(())
+        Ok(device.launch(&launches)?)
     }
 
     /// Returns what the elements of a domain cost; nothing if there are none.
@@ -717,7 +743,7 @@ impl<'p> Chunk<'_, 'p> {
             node.out += base;
         }
         let judge = self.engine.table().special("judge");
-        self.launch(judge, &nodes, room)?;
+        self.launch_one(judge, &nodes, room)?;
         let mut heap = [Heap::default()];
         self.engine
             .device

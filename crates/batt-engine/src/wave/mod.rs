@@ -24,7 +24,7 @@ mod report;
 mod table;
 mod wire;
 
-pub use device::{WaveBuffer, WaveDevice};
+pub use device::{WaveBuffer, WaveDevice, WaveLaunch};
 pub use engine::{WaveBatch, WaveEngine, WaveSamples};
 pub use layout::Wave;
 pub use plan::{WaveArg, WavePlan, WavePlanner};
