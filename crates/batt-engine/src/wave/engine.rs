@@ -60,6 +60,8 @@ pub struct WaveEngine {
     /// The samples that stay, with their id.
     resident: Option<(u64, WaveSamples)>,
     pub(super) profiled: bool,
+    /// The most items of a sample in a domain.
+    pub(super) most_items: u32,
 }
 
 impl WaveEngine {
@@ -77,6 +79,7 @@ impl WaveEngine {
             memory: Memory::default(),
             resident: None,
             profiled: false,
+            most_items: u32::MAX,
         })
     }
 
@@ -93,6 +96,12 @@ impl WaveEngine {
     /// Sets whether reports have the time of each kernel. Each kernel then waits for the one before.
     pub fn profile(&mut self, on: bool) {
         self.profiled = on;
+    }
+
+    /// Sets how many elements a closure may have for one sample. Runs with more are left to the CPU, so
+    /// that a few heavy programs do not take the memory of all.
+    pub fn leave_larger_than(&mut self, most_items: u32) {
+        self.most_items = most_items;
     }
 
     /// Copies samples to the device.

@@ -7,7 +7,9 @@ use super::engine::{WaveBatch, WaveEngine, WaveSamples};
 use super::layout::{
     Ancestor, Arg, Charge, Heap, Node, Record, StepValues, Wave, bytes_of, bytes_of_mut,
 };
-use super::plan::{Call, Domain, DomainId, Inner, Operand, SAMPLES, UNIT};
+use super::plan::{
+    Call, Domain, DomainId, Inner, Operand, PlannedProgram, SAMPLES, UNIT, WavePlan,
+};
 use super::records::{Segment, WaveRecords};
 use super::report::WaveReport;
 use crate::cancel::Cancel;
@@ -20,11 +22,14 @@ const VALUE_SHARE: f64 = 0.5;
 const MOST_BYTES: u64 = 24 << 30;
 const LEAST_BYTES: u64 = 32 << 20;
 
+/// The bytes that a run of a search takes, about.
+const RUN_BYTES: u64 = 6 << 10;
+
 /// The unit in which the device counts the cost of calls in closures: `CLOSURE_UNIT` in `kernels.cuh`.
 const CLOSURE_UNIT: u32 = 16;
 
-/// The bytes of facts that are sent to the device: nodes, constants, steps.
-const FACT_BYTES: u64 = 64 << 20;
+/// The bytes of facts beside those counted: parts of them begin at multiples of 256 bytes.
+const SPARE_FACT_BYTES: u64 = 16 << 20;
 
 /// The buffers that an engine keeps.
 #[derive(Default)]
@@ -118,8 +123,11 @@ impl WaveEngine {
         let is_work =
             |slice: &Slice| slice.count > 0 && !batches[slice.batch].plan.programs.is_empty();
         let mut chunks: Vec<Vec<Slice>> = vec![whole.filter(is_work).collect()];
-        let mut bytes = LEAST_BYTES;
         let room = self.device.memory().min(MOST_BYTES);
+        let runs: usize = (batches.iter())
+            .map(|batch| batch.plan.programs.len() * batch.count)
+            .sum();
+        let mut bytes = (runs as u64 * RUN_BYTES).clamp(LEAST_BYTES, room.max(LEAST_BYTES));
         while let Some(chunk) = chunks.pop() {
             if cancel.is_cancelled() {
                 return Ok(());
@@ -149,6 +157,19 @@ impl WaveEngine {
         }
         Ok(())
     }
+}
+
+/// Returns the bytes of facts that a plan takes at most, about.
+fn fact_bytes(plan: &WavePlan) -> usize {
+    let of_program = |program: &PlannedProgram| {
+        size_of::<Node>()
+            + program.steps.len() * size_of::<StepValues>()
+            + (program.charges.len() + program.inner.len()) * size_of::<Charge>()
+    };
+    let programs: usize = plan.programs.iter().map(of_program).sum();
+    let domains = plan.domains.len() * (2 * size_of::<Node>() + 4 * size_of::<Ancestor>());
+    let constants = 16 * plan.constants.len() + plan.constants.payload_bytes() as usize;
+    programs + domains + constants + plan.calls.len() * size_of::<Node>()
 }
 
 /// Divides the samples of a chunk in two; nothing if there is a single one.
@@ -275,7 +296,14 @@ impl<'p> Chunk<'_, 'p> {
     fn prepare(&mut self, bytes: u64) -> Result<Room, Failure> {
         let WaveEngine { device, memory, .. } = &mut *self.engine;
         grow(device.as_mut(), &mut memory.arena, bytes)?;
-        grow(device.as_mut(), &mut memory.facts, FACT_BYTES)?;
+        let facts: usize = (self.slices.iter())
+            .map(|slice| fact_bytes(self.batches[slice.batch].plan))
+            .sum();
+        grow(
+            device.as_mut(),
+            &mut memory.facts,
+            facts as u64 + SPARE_FACT_BYTES,
+        )?;
         let arena = memory.arena;
         let values = (arena.bytes as f64 * VALUE_SHARE) as u64 & !255;
         let heap = Heap {
@@ -419,7 +447,7 @@ impl<'p> Chunk<'_, 'p> {
                     second,
                     Arg {
                         map: counts,
-                        unused: plan.most_items[domain as usize],
+                        unused: plan.most_items[domain as usize].min(self.engine.most_items),
                         ..Arg::default()
                     },
                     Arg {

@@ -139,6 +139,9 @@ impl Searcher {
     }
 }
 
+/// The most elements of a closure for one sample: what few programs need, most of them useless.
+const MOST_ITEMS: u32 = 1 << 14;
+
 /// Runs the plan of each part on its samples.
 fn run_waves(
     engine: &mut WaveEngine,
@@ -157,6 +160,7 @@ fn run_waves(
             count: own.len(),
         })
         .collect();
+    engine.leave_larger_than(MOST_ITEMS);
     let (records, report) = engine.run(&batches, &resident, limits, &Cancel::new());
     let mut firsts = Vec::with_capacity(parts.len());
     let mut next = 0;
