@@ -346,6 +346,21 @@ INLINE bool key_of(const V &v, i64 *key) {
   return true;
 }
 
+/// The least of a number of 64 bits for all numbers below n, which is not 0.
+template <class F> INLINE u64 least_of(u32 n, F f) {
+  u32 high = least(rows([&](u32 l) {
+    u32 own = 0xffffffffu;
+    for (u32 k = l; k < n; k += 32) own = min_of(own, (u32)(f(k) >> 32));
+    return own;
+  }));
+  u32 low = least(rows([&](u32 l) {
+    u32 own = 0xffffffffu;
+    for (u32 k = l; k < n; k += 32)
+      if ((u32)(f(k) >> 32) == high) own = min_of(own, (u32)f(k));
+    return own;
+  }));
+  return (u64)high << 32 | low;
+}
 /// The element with the largest or the smallest result, or that result.
 INLINE V extreme_by(const Ctx &c, V items, Results r, bool most, bool value) {
   if (r.count == 0) {
@@ -363,16 +378,27 @@ INLINE V extreme_by(const Ctx &c, V items, Results r, bool most, bool value) {
     return 0u;
   }));
   if (odd) return stopped(ODD);
-  u32 best = 0, ties = 1;
-  i64 best_key = 0;
-  key_of(r.at[0], &best_key);
-  // One element after the other in every lane: they are few.
-  for (u32 k = 1; k < r.count; k++) {
+  // A number that is the lower the better a result is.
+  auto distance = [&](u32 k) {
     i64 key = 0;
     key_of(r.at[k], &key);
-    if (most ? key > best_key : key < best_key) best = k, best_key = key, ties = 1;
-    else ties += key == best_key;
-  }
+    u64 above = (u64)key ^ 1ull << 63;
+    return most ? ~above : above;
+  };
+  u64 nearest = least_of(r.count, distance);
+  u32 ties = sum(rows([&](u32 l) {
+    u32 own = 0;
+    for (u32 k = l; k < r.count; k += 32) own += distance(k) == nearest;
+    return own;
+  }));
+  auto first_best = [&]() {
+    return least(rows([&](u32 l) {
+      for (u32 k = l; k < r.count; k += 32)
+        if (distance(k) == nearest) return k;
+      return 0xffffffffu;
+    }));
+  };
+  u32 best = first_best();
   if (value) {
     // True is not 1.
     u32 bools = rows_of(rows([&](u32 l) {
@@ -385,12 +411,7 @@ INLINE V extreme_by(const Ctx &c, V items, Results r, bool most, bool value) {
   }
   if (ties > 1 && is_unordered(items)) {
     if (!put_in_order(c, items, r)) return stopped(ORDER);
-    best = least(rows([&](u32 l) {
-      i64 key = 0;
-      for (u32 k = l; k < r.count; k += 32)
-        if (key_of(r.at[k], &key) && key == best_key) return k;
-      return 0xffffffffu;
-    }));
+    best = first_best();
   }
   if (items.kind == TUPLE || items.kind == SET) return ((const V *)items.bits)[best];
   V *all = (V *)take(c, (u64)r.count * sizeof(V));

@@ -354,6 +354,33 @@ template <class F> INLINE V cells_of_several(const Ctx &c, const Together &all, 
   sync();
   return make(SET, 0, 0, UNKNOWN, count_before, (u64)to);
 }
+/// Boards for the locations of cells, for each plane with the colour's bit set, and for each with it clear.
+const u32 BOARDS = 9;
+/// Draws many patches, a lane each.
+CALLED void draw_patches(u32 n, const V *list, const Together &all, u32 *boards) {
+  (void)rows([&](u32 l) {
+    for (u32 b = 0; b < BOARDS; b++) boards[SIDE * b + l] = 0;
+    return 0u;
+  });
+  sync();
+  (void)rows([&](u32 l) {
+    for (u32 k = l; k < n; k += 32) {
+      const V &v = list[k];
+      i32 down = row_of(v.len) - all.top, right = column_of(v.len) - all.left;
+      for (u32 i = 0; i < v.a && size_of_patch(v); i++) {
+        u32 mask = patch_row(v, 0, i), *row = boards + down + i;
+        atomic_or(row, mask << right);
+        for (u32 b = 0; b < 4 && v.kind == OBJECT; b++) {
+          u32 set = v.c == PLANES ? patch_row(v, b + 1, i) : v.c >> b & 1 ? mask : 0u;
+          atomic_or(row + SIDE * (1 + b), set << right);
+          atomic_or(row + SIDE * (5 + b), (mask & ~set) << right);
+        }
+      }
+    }
+    return 0u;
+  });
+  sync();
+}
 /// The union of the n patches of a list, which is that of `containers`; NONE if it needs a list.
 CALLED V union_of(const Ctx &c, u32 n, const V *list, const V &containers, Making making) {
   auto patch = [&](u32 k) { return list[k]; };
@@ -362,7 +389,17 @@ CALLED V union_of(const Ctx &c, u32 n, const V *list, const V &containers, Makin
   if (all.size == 0) return empty_patch();
   Placed whole = {no_rows(), {no_rows(), no_rows(), no_rows(), no_rows()}};
   Rows clash = no_rows();
-  for (u32 k = 0; k < n; k++) {
+  if (n > 16) {
+    u32 *boards = (u32 *)take(c, BOARDS * SIDE * 4);
+    if (!boards) return stopped(MEMORY);
+    draw_patches(n, list, all, boards);
+    whole.mask = load_rows(boards, SIDE);
+    for (u32 b = 0; b < 4 && all.kind == OBJECT; b++) {
+      whole.plane[b] = load_rows(boards + SIDE * (1 + b), SIDE);
+      clash = clash | (whole.plane[b] & load_rows(boards + SIDE * (5 + b), SIDE));
+    }
+  }
+  for (u32 k = 0; k < n && n <= 16; k++) {
     const V v = patch(k);
     if (size_of_patch(v) == 0) continue;
     Placed p = place_patch(v, all.top, all.left);
@@ -525,9 +562,46 @@ ROW_OP(other)(const Ctx &c, V container, V value) {
   return items.at[at];
 }
 
-/// The elements of some containers, one after the other, in order or as they are stored. Returns a failure, or
-/// NONE.
-template <class F> INLINE V joined_items(const Ctx &c, u32 n, F container, bool in_order, Items &all) {
+/// Writes the elements of a tuple, a set or a patch as they are stored, by a lane alone.
+INLINE void spread_alone(const V &v, V *to) {
+  if (is_patch(v)) {
+    for (u32 i = 0; i < v.a && size_of_patch(v); i++)
+      for (u32 todo = patch_row(v, 0, i); todo; todo &= todo - 1) *to++ = element_at(v, i << 5 | lowest(todo));
+    return;
+  }
+  for (u32 k = 0; k < v.len; k++) to[k] = ((const V *)v.bits)[k];
+}
+/// The elements of the tuples, sets and patches of a list, one after the other, as they are stored. Returns a
+/// failure, or NONE.
+CALLED V joined_stored(const Ctx &c, u32 n, const V *list, Items &all) {
+  u32 *starts = (u32 *)take(c, (u64)n * 4);
+  if (!starts) return stopped(MEMORY);
+  all.count = 0;
+  for (u32 from = 0; from < n; from += 32) {
+    Rows lengths = rows([&](u32 l) { return from + l < n ? length_of(list[from + l]) : 0u; });
+    Rows before = sums_before(lengths);
+    (void)rows([&](u32 l) {
+      if (from + l < n) starts[from + l] = all.count + before[l];
+      return 0u;
+    });
+    all.count += sum(lengths);
+    if (all.count > MOST_ELEMENTS) return stopped(SIZE);
+  }
+  V *to = (V *)take(c, (u64)all.count * sizeof(V));
+  if (!to) return stopped(MEMORY);
+  sync();
+  (void)rows([&](u32 l) {
+    for (u32 k = l; k < n; k += 32) spread_alone(list[k], to + starts[k]);
+    return 0u;
+  });
+  sync();
+  all.at = to;
+  all.ordered = false;
+  return none();
+}
+/// The elements of some containers, one after the other, in iteration order if it is known. Returns a failure,
+/// or NONE.
+template <class F> INLINE V joined_items(const Ctx &c, u32 n, F container, Items &all) {
   u64 total = 0;
   for (u32 k = 0; k < n; k++) {
     i32 own = length_alone(c, container(k));
@@ -542,7 +616,7 @@ template <class F> INLINE V joined_items(const Ctx &c, u32 n, F container, bool 
   all.ordered = true;
   for (u32 k = 0; k < n; k++) {
     Items items;
-    V failed = in_order ? read_items(c, container(k), items) : read_stored(c, container(k), items);
+    V failed = read_items(c, container(k), items);
     if (failed.kind != NONE) return failed;
     u32 from = all.count;
     (void)rows([&](u32 l) {
@@ -566,7 +640,7 @@ INLINE V set_of_all_members(const Ctx &c, const V &parent) {
   bool unordered = is_unordered(parent) || any_of(parent.len, [&](u32 k) { return is_unordered(list[k]); });
   if (!unordered || nesting > MOST_NESTING) return none();
   Items all;
-  V failed = joined_items(c, parent.len, [&](u32 k) { return list[k]; }, false, all);
+  V failed = joined_stored(c, parent.len, list, all);
   if (failed.kind != NONE) return failed;
   if (all.count == 0 || make_patch(all.at, all.count)) return none();
   Distinct d;
@@ -595,7 +669,7 @@ ROW_OP(combine)(const Ctx &c, V a, V b) {
     if (all.kind != NONE) return all;
   }
   Items all;
-  V failed = joined_items(c, 2, [&](u32 k) { return k ? b : a; }, true, all);
+  V failed = joined_items(c, 2, [&](u32 k) { return k ? b : a; }, all);
   return failed.kind != NONE ? failed : joined_value(c, all, any_set(a));
 }
 
@@ -632,7 +706,7 @@ ROW_OP(merge)(const Ctx &c, V containers) {
   Items members, all;
   V failed = read_items(c, containers, members);
   if (failed.kind != NONE) return failed;
-  failed = joined_items(c, members.count, [&](u32 k) { return members.at[k]; }, true, all);
+  failed = joined_items(c, members.count, [&](u32 k) { return members.at[k]; }, all);
   if (failed.kind != NONE) return failed;
   all.ordered = all.ordered && members.ordered;
   return joined_value(c, all, set);
