@@ -18,7 +18,7 @@ struct Note {
 /// The room that a note takes behind the elements, in values.
 const u32 NOTE_ROOM = sizeof(Note) / sizeof(V);
 /// The most sets that are made of each other before one of them is put in order, and how deep they nest.
-const u32 MOST_LEVELS = 4, MOST_NESTING = 1;
+const u32 MOST_LEVELS = 4, MOST_NESTING = 2;
 
 INLINE bool has_note(const V &v) { return v.kind == SET && v.c == LATER; }
 INLINE const Note &note_of(const V &set) { return *(const Note *)((const V *)set.bits + set.len); }

@@ -5,8 +5,9 @@
 CALLED bool spread_elements(const Ctx &c, const V &v, V *to);
 INLINE bool property_of(const V &v, u32 property, i64 *value);
 
-/// More elements than this are left to the CPU: those of sets are compared in pairs.
-const u32 MOST_DISTINCT = 2048, MOST_ELEMENTS = 4096;
+/// More elements than this are left to the CPU: those of sets are compared in pairs, and one lane puts joined
+/// ones in order.
+const u32 MOST_DISTINCT = 2048, MOST_ELEMENTS = 4096, MOST_JOINED = 1024;
 /// The fault of a value without the method that Python calls.
 const FaultCode ATTRIBUTE_ERROR = (FaultCode)3;
 
@@ -328,32 +329,6 @@ template <class F> INLINE Together bounds_together(u32 n, F patch) {
   all.left = 40000 - (i32)beside;
   return all;
 }
-/// The cells of n objects of which some have other colours at the same location.
-template <class F> INLINE V cells_of_several(const Ctx &c, const Together &all, u32 n, F patch) {
-  V *to = (V *)take(c, (u64)all.size * sizeof(V));
-  if (!to) return stopped(MEMORY);
-  u32 count_before = 0;
-  for (u32 color = 0; color < 16; color++) {
-    Rows mask = no_rows();
-    for (u32 k = 0; k < n; k++) {
-      const V v = patch(k);
-      if (size_of_patch(v) == 0 || (v.c != PLANES && v.c != color)) continue;
-      Placed p = place_patch(v, all.top, all.left);
-      for (u32 b = 0; b < 4; b++) p.mask = color >> b & 1 ? p.mask & p.plane[b] : without(p.mask, p.plane[b]);
-      mask = mask | p.mask;
-    }
-    Rows before = sums_before(rows([&](u32 l) { return popcount(mask[l]); }));
-    (void)rows([&](u32 l) {
-      u32 at = count_before + before[l];
-      for (u32 todo = mask[l]; todo; todo &= todo - 1)
-        to[at++] = make(CELL, (u8)color, 0, 0, place(all.top + (i32)l, all.left + (i32)lowest(todo)), 0);
-      return 0u;
-    });
-    count_before += count(mask);
-  }
-  sync();
-  return make(SET, 0, 0, UNKNOWN, count_before, (u64)to);
-}
 /// Boards for the locations of cells, for each plane with the colour's bit set, and for each with it clear.
 const u32 BOARDS = 9;
 /// Draws many patches, a lane each.
@@ -407,12 +382,7 @@ CALLED V union_of(const Ctx &c, u32 n, const V *list, const V &containers, Makin
     whole.mask = whole.mask | p.mask;
     for (u32 b = 0; b < 4; b++) whole.plane[b] = whole.plane[b] | p.plane[b];
   }
-  if (!is_empty(clash)) {
-    // A list in order is better, if there may be one.
-    bool ordered = all.size <= MOST_DISTINCT && making == GATHER && may_walk(containers);
-    for (u32 k = 0; ordered && k < n; k++) ordered = may_walk(patch(k));
-    return ordered ? none() : cells_of_several(c, all, n, patch);
-  }
+  if (!is_empty(clash)) return none();
   V v = all.kind == INDICES ? indices(c, whole.mask, all.top, all.left)
                             : cells_value(c, whole.mask, all.top, all.left, whole.plane);
   return made_of(c, v, containers, making);
@@ -607,7 +577,7 @@ template <class F> INLINE V joined_items(const Ctx &c, u32 n, F container, Items
     i32 own = length_alone(c, container(k));
     if (own < 0) return container(k).kind == OP ? stopped(ODD) : fault(TYPE_);
     total += (u32)own;
-    if (total > MOST_ELEMENTS) return stopped(SIZE);
+    if (total > MOST_JOINED) return stopped(SIZE);
   }
   V *to = (V *)take(c, total * sizeof(V));
   if (!to) return stopped(MEMORY);
@@ -630,18 +600,20 @@ template <class F> INLINE V joined_items(const Ctx &c, u32 n, F container, Items
   return none();
 }
 /// The set of the elements of the members of a container, put in order when an op asks for it; NONE if that
-/// cannot be, or if the order is plain.
+/// cannot be.
 INLINE V set_of_all_members(const Ctx &c, const V &parent) {
   const V *list = (const V *)parent.bits;
-  if ((parent.kind != TUPLE && parent.kind != SET) || !may_walk(parent)) return none();
-  auto is_member = [&](const V &v) { return (v.kind == TUPLE || v.kind == SET || is_patch(v)) && may_walk(v); };
-  if (any_of(parent.len, [&](u32 k) { return !is_member(list[k]); })) return none();
+  auto is_member = [&](const V &v) { return v.kind == TUPLE || v.kind == SET || is_patch(v); };
+  if (!is_member(parent) || is_patch(parent) || any_of(parent.len, [&](u32 k) { return !is_member(list[k]); }))
+    return none();
   u32 nesting = 1 + max_of(nesting_of(parent), most_of(parent.len, [&](u32 k) { return nesting_of(list[k]); }));
-  bool unordered = is_unordered(parent) || any_of(parent.len, [&](u32 k) { return is_unordered(list[k]); });
-  if (!unordered || nesting > MOST_NESTING) return none();
+  bool known = may_walk(parent) && !any_of(parent.len, [&](u32 k) { return !may_walk(list[k]); });
+  bool plain = !is_unordered(parent) && !any_of(parent.len, [&](u32 k) { return is_unordered(list[k]); });
+  if (plain || (known && nesting > MOST_NESTING)) return none();
   Items all;
   V failed = joined_stored(c, parent.len, list, all);
   if (failed.kind != NONE) return failed;
+  if (!known) return set_of(c, all.at, all.count, UNKNOWN);
   if (all.count == 0 || make_patch(all.at, all.count)) return none();
   Distinct d;
   failed = find_distinct(c, all.at, all.count, d);
