@@ -541,10 +541,14 @@ INLINE void spread_alone(const V &v, V *to) {
   }
   for (u32 k = 0; k < v.len; k++) to[k] = ((const V *)v.bits)[k];
 }
-/// The elements of the tuples, sets and patches of a list, one after the other, as they are stored. Returns a
-/// failure, or NONE.
-CALLED V joined_stored(const Ctx &c, u32 n, const V *list, Items &all) {
-  u32 *starts = (u32 *)take(c, (u64)n * 4);
+/// Are these elements read by their numbers, all by a lane alone?
+INLINE bool are_members(u32 n, const V *list) {
+  return !any_of(n, [&](u32 k) { return list[k].kind != TUPLE && list[k].kind != SET && !is_patch(list[k]); });
+}
+/// The elements of such members, one after the other, as they are stored, and where those of each member begin.
+/// Returns a failure, or NONE.
+CALLED V joined_stored(const Ctx &c, u32 n, const V *list, Items &all, u32 *&starts) {
+  starts = (u32 *)take(c, (u64)n * 4);
   if (!starts) return stopped(MEMORY);
   all.count = 0;
   for (u32 from = 0; from < n; from += 32) {
@@ -569,8 +573,36 @@ CALLED V joined_stored(const Ctx &c, u32 n, const V *list, Items &all) {
   all.ordered = false;
   return none();
 }
-/// The elements of some containers, one after the other, in iteration order if it is known. Returns a failure,
-/// or NONE.
+/// The same in iteration order, if it is known.
+CALLED V joined_in_order(const Ctx &c, u32 n, const V *list, Items &all) {
+  u32 *starts;
+  V failed = joined_stored(c, n, list, all, starts);
+  if (failed.kind != NONE) return failed;
+  if (all.count > MOST_JOINED) return stopped(SIZE);
+  u16 *order = (u16 *)take(c, (u64)all.count * 2);
+  V *to = (V *)take(c, (u64)all.count * sizeof(V));
+  if (!order || !to) return stopped(MEMORY);
+  const V *from = all.at;
+  all.ordered = !rows_of(rows([&](u32 l) {
+    u32 unknown = 0;
+    for (u32 k = l; k < n; k += 32)
+      if (write_order<DEEPEST>(c, list[k], order + starts[k]).kind != NONE) {
+        write_numbers(order + starts[k], length_of(list[k]));
+        unknown = 1;
+      }
+    return unknown;
+  }));
+  sync();
+  (void)rows([&](u32 l) {
+    for (u32 k = l; k < n; k += 32)
+      for (u32 j = 0; j < length_of(list[k]); j++) to[starts[k] + j] = from[starts[k] + order[starts[k] + j]];
+    return 0u;
+  });
+  sync();
+  all.at = to;
+  return none();
+}
+/// The same for containers of any kind.
 template <class F> INLINE V joined_items(const Ctx &c, u32 n, F container, Items &all) {
   u64 total = 0;
   for (u32 k = 0; k < n; k++) {
@@ -603,18 +635,18 @@ template <class F> INLINE V joined_items(const Ctx &c, u32 n, F container, Items
 /// cannot be.
 INLINE V set_of_all_members(const Ctx &c, const V &parent) {
   const V *list = (const V *)parent.bits;
-  auto is_member = [&](const V &v) { return v.kind == TUPLE || v.kind == SET || is_patch(v); };
-  if (!is_member(parent) || is_patch(parent) || any_of(parent.len, [&](u32 k) { return !is_member(list[k]); }))
-    return none();
+  if ((parent.kind != TUPLE && parent.kind != SET) || !are_members(parent.len, list)) return none();
   u32 nesting = 1 + max_of(nesting_of(parent), most_of(parent.len, [&](u32 k) { return nesting_of(list[k]); }));
   bool known = may_walk(parent) && !any_of(parent.len, [&](u32 k) { return !may_walk(list[k]); });
   bool plain = !is_unordered(parent) && !any_of(parent.len, [&](u32 k) { return is_unordered(list[k]); });
   if (plain || (known && nesting > MOST_NESTING)) return none();
   Items all;
-  V failed = joined_stored(c, parent.len, list, all);
+  u32 *starts;
+  V failed = joined_stored(c, parent.len, list, all, starts);
   if (failed.kind != NONE) return failed;
   if (!known) return set_of(c, all.at, all.count, UNKNOWN);
-  if (all.count == 0 || make_patch(all.at, all.count)) return none();
+  if (all.count == 0) return none();
+  if (make_patch(all.at, all.count) && patch_of_items(c, all.at, all.count).kind != NONE) return none();
   Distinct d;
   failed = find_distinct(c, all.at, all.count, d);
   if (failed.kind != NONE) return failed;
@@ -678,7 +710,9 @@ ROW_OP(merge)(const Ctx &c, V containers) {
   Items members, all;
   V failed = read_items(c, containers, members);
   if (failed.kind != NONE) return failed;
-  failed = joined_items(c, members.count, [&](u32 k) { return members.at[k]; }, all);
+  failed = are_members(members.count, members.at)
+               ? joined_in_order(c, members.count, members.at, all)
+               : joined_items(c, members.count, [&](u32 k) { return members.at[k]; }, all);
   if (failed.kind != NONE) return failed;
   all.ordered = all.ordered && members.ordered;
   return joined_value(c, all, set);

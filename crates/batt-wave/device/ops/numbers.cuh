@@ -220,11 +220,10 @@ template <int DEPTH> CALLED Answer equal_alone(const Ctx &c, const V &x, const V
   if (DEPTH == 0) return UNSURE;
   const V *xs = (const V *)x.bits, *ys = (const V *)y.bits;
   for (u32 k = 0; k < x.len; k++) {
-    // An element of a set may stand anywhere in the other.
-    u32 from = x.kind == TUPLE ? k : 0, to = x.kind == TUPLE ? k + 1 : y.len;
-    Answer found = NO;
     const int INNER = DEPTH ? DEPTH - 1 : 0;
-    for (u32 j = from; j < to && found == NO; j++) found = equal_alone<INNER>(c, xs[k], ys[j]);
+    Answer found = equal_alone<INNER>(c, xs[k], ys[k]);
+    // An element of a set may stand anywhere in the other, but mostly it stands at the same place.
+    for (u32 j = 0; j < y.len && found == NO && x.kind == SET; j++) found = equal_alone<INNER>(c, xs[k], ys[j]);
     if (found != YES) return found;
   }
   return YES;
