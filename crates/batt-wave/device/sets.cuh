@@ -71,38 +71,61 @@ INLINE void write_by_rank(const Ctx &c, const V &set, u16 *sequence, u16 *keys) 
     sequence[before] = (u16)k;
   }
 }
-/// Writes the numbers of the elements that come from the members of a container. `seen` has a word for each.
-template <int DEPTH> INLINE V write_of_members(const Ctx &c, const V &set, u16 *sequence, u16 *seen) {
-  if (DEPTH == 0) return stopped(ORDER);
-  const int INNER = DEPTH ? DEPTH - 1 : 0;
-  const Note &note = note_of(set);
-  const V &parent = note.parent;
-  const V *members = (const V *)parent.bits;
-  u32 largest = 0, n = 0;
-  for (u32 k = 0; k < parent.len; k++) largest = max_of(largest, length_of(members[k]));
-  u16 *outer = (u16 *)take_alone(c, (u64)(2 * parent.len + largest) * 2);
-  if (!outer) return stopped(MEMORY);
-  u16 *starts = outer + parent.len, *inner = starts + parent.len;
-  for (u32 k = 0, start = 0; k < parent.len; k++) starts[k] = (u16)start, start += length_of(members[k]);
+/// The members of which a set was made.
+struct Members {
+  const V *list;
+  u32 count;
+  u16 *outer, *starts; // their order, and where the numbers of each begin
+  u16 *inner;          // the order of the elements of each
+};
+/// Takes memory for them with `take_some`. False if there is not enough.
+template <class F> INLINE bool open_members(const V &set, Members &m, F take_some) {
+  const V &parent = note_of(set).parent;
+  m.list = (const V *)parent.bits;
+  m.count = parent.len;
+  u32 all = 0;
+  for (u32 k = 0; k < m.count; k++) all += length_of(m.list[k]);
+  m.outer = (u16 *)take_some((u64)(2 * m.count + all) * 2);
+  m.starts = m.outer + m.count;
+  m.inner = m.starts + m.count;
+  return m.outer;
+}
+INLINE void write_starts(Members &m) {
+  for (u32 k = 0, start = 0; k < m.count; k++) m.starts[k] = (u16)start, start += length_of(m.list[k]);
+}
+/// Writes the numbers of a set's elements in the sequence in which they come from its members. `seen` has a word
+/// for each.
+CALLED void write_of_members(const V &set, const Members &m, u16 *sequence, u16 *seen) {
+  const u16 *numbers = (const u16 *)note_of(set).numbers;
+  u32 n = 0;
   for (u32 k = 0; k < set.len; k++) seen[k] = 0;
-  V failed = write_order<INNER>(c, parent, outer);
-  for (u32 p = 0; p < parent.len && failed.kind == NONE; p++) {
-    const V &member = members[outer[p]];
-    failed = write_order<INNER>(c, member, inner);
-    for (u32 k = 0; k < length_of(member) && failed.kind == NONE; k++) {
-      u32 own = starts[outer[p]] + inner[k];
-      if (note.numbers) own = ((const u16 *)note.numbers)[own];
-      if (own == EMPTY || seen[own]) continue;
+  for (u32 p = 0; p < m.count; p++) {
+    u32 start = m.starts[m.outer[p]];
+    for (u32 k = 0; k < length_of(m.list[m.outer[p]]); k++) {
+      u32 own = numbers[start + m.inner[start + k]];
+      if (seen[own]) continue;
       seen[own] = 1;
       sequence[n++] = (u16)own;
     }
   }
+}
+/// The same for a lane that knows no order yet. Returns a failure, or NONE.
+template <int DEPTH> INLINE V write_of_members_alone(const Ctx &c, const V &set, u16 *sequence, u16 *seen) {
+  if (DEPTH == 0) return stopped(ORDER);
+  const int INNER = DEPTH ? DEPTH - 1 : 0;
+  Members m;
+  if (!open_members(set, m, [&](u64 bytes) { return take_alone(c, bytes); })) return stopped(MEMORY);
+  write_starts(m);
+  V failed = write_order<INNER>(c, note_of(set).parent, m.outer);
+  for (u32 k = 0; k < m.count && failed.kind == NONE; k++)
+    failed = write_order<INNER>(c, m.list[k], m.inner + m.starts[k]);
+  if (failed.kind == NONE) write_of_members(set, m, sequence, seen);
   return failed;
 }
 /// Writes the numbers of a set's elements in the sequence in which Python added them. Returns a failure, or
 /// NONE.
 template <int DEPTH> INLINE V write_sequence(const Ctx &c, const V &set, u16 *sequence, u16 *scratch) {
-  if (set.c == LATER) return write_of_members<DEPTH>(c, set, sequence, scratch);
+  if (set.c == LATER) return write_of_members_alone<DEPTH>(c, set, sequence, scratch);
   if (set.c == BY_RANK) write_by_rank(c, set, sequence, scratch);
   else write_numbers(sequence, set.len);
   return none();
@@ -237,7 +260,54 @@ CALLED bool write_hashes(const Ctx &c, const V *items, u32 n, u64 *to) {
   });
   return true;
 }
-/// The same for a set and those that it was made of, if `level` is 0. Returns a failure, or NONE.
+/// The sequence of a set's objects by their lowest ranks. Null if there is no memory.
+INLINE u16 *sequence_by_rank(const Ctx &c, const V &set) {
+  u16 *sequence = (u16 *)take(c, (u64)set.len * 4), *keys = sequence + set.len;
+  if (!sequence) return nullptr;
+  const V *items = (const V *)set.bits;
+  const u16 *ranks = ranks_of(c, set.a, set.b);
+  for (u32 k = 0; k < set.len; k++) put(keys + k, (u16)first_rank(items[k], ranks, set.b));
+  sync();
+  (void)rows([&](u32 l) {
+    for (u32 k = l; k < set.len; k += 32) {
+      u32 before = 0;
+      for (u32 j = 0; j < set.len; j++) before += keys[j] < keys[k];
+      sequence[before] = (u16)k;
+    }
+    return 0u;
+  });
+  return sequence;
+}
+/// The sequence of a set that was made of members, each of which one lane puts in order. Null if it is not known;
+/// then `failed` says why.
+CALLED u16 *sequence_of_members(const Ctx &c, const V &set, V &failed) {
+  Members m;
+  u16 *sequence = (u16 *)take(c, (u64)set.len * 4);
+  failed = stopped(MEMORY);
+  if (!sequence || !open_members(set, m, [&](u64 bytes) { return take(c, bytes); })) return nullptr;
+  u32 reason = alone([&]() {
+    write_starts(m);
+    V done = write_order<DEEPEST - 1>(c, note_of(set).parent, m.outer);
+    return done.kind == NONE ? 0u : 1u + done.a;
+  });
+  u32 unknown = columns_of(rows([&](u32 l) {
+    u32 own = 0;
+    for (u32 k = l; k < m.count && !reason; k += 32) {
+      V done = write_order<DEEPEST - 1>(c, m.list[k], m.inner + m.starts[k]);
+      if (done.kind != NONE) own |= done.a == MEMORY ? 2 : 1;
+    }
+    return own;
+  }));
+  failed = reason ? stopped((Reason)(reason - 1)) : stopped(unknown & 2 ? MEMORY : ORDER);
+  if (reason || unknown) return nullptr;
+  sync();
+  alone([&]() {
+    write_of_members(set, m, sequence, sequence + set.len);
+    return 0u;
+  });
+  return sequence;
+}
+/// Finds out what all lanes can about a set that does not stand in order. Returns a failure, or NONE.
 CALLED V prepare(const Ctx &c, const V &set, Prepared &prepared) {
   V now = set;
   prepared.sequence = nullptr;
@@ -249,23 +319,11 @@ CALLED V prepare(const Ctx &c, const V &set, Prepared &prepared) {
     if (!has_images(now)) break;
     now = note_of(now).parent;
   }
-  if (now.c != BY_RANK) return none();
-  u16 *sequence = (u16 *)take(c, (u64)now.len * 4), *keys = sequence + now.len;
-  if (!sequence) return stopped(MEMORY);
-  const V *items = (const V *)now.bits;
-  const u16 *ranks = ranks_of(c, now.a, now.b);
-  for (u32 k = 0; k < now.len; k++) put(keys + k, (u16)first_rank(items[k], ranks, now.b));
-  sync();
-  (void)rows([&](u32 l) {
-    for (u32 k = l; k < now.len; k += 32) {
-      u32 before = 0;
-      for (u32 j = 0; j < now.len; j++) before += keys[j] < keys[k];
-      sequence[before] = (u16)k;
-    }
-    return 0u;
-  });
-  prepared.sequence = sequence;
-  return none();
+  V failed = stopped(MEMORY);
+  if (now.c == BY_RANK) prepared.sequence = sequence_by_rank(c, now);
+  else if (now.c == LATER) prepared.sequence = sequence_of_members(c, now, failed);
+  else return none();
+  return prepared.sequence ? none() : failed;
 }
 
 /// The numbers of a container's elements in iteration order, or null; then `failed` says why.
