@@ -371,7 +371,7 @@ mod tests {
         ];
         let worth = format!("{} runs", grouped(batt::RUNS_WORTH_A_DEVICE));
         with_help(&mut Cli::command(), &mut |name, help| {
-            if matches!(name, "run" | "mega" | "evolve") {
+            if matches!(name, "run" | "mega") {
                 let help: Vec<&str> = help.split_whitespace().collect();
                 assert!(help.join(" ").contains(&worth), "{name}: no {worth:?}");
             }

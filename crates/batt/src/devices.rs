@@ -37,7 +37,7 @@ const LOGICAL_PER_GPU: usize = 2;
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub enum DeviceChoice {
     /// All GPUs if there are any and the work is large enough ([`RUNS_WORTH_A_DEVICE`]), otherwise
-    /// the CPU.
+    /// the CPU. Evolution always takes the CPU.
     #[default]
     Auto,
     /// The cores of the CPU.

@@ -160,7 +160,7 @@ impl Evolve {
         self
     }
 
-    /// Chooses the device for offspring.
+    /// Chooses the device for offspring. `Auto` is the CPU.
     pub fn device(mut self, device: DeviceChoice) -> Evolve {
         self.device = device;
         self
@@ -178,9 +178,13 @@ impl Evolve {
         listener(EvolveEvent::Started(setup.start().clone()));
         // Programs that a device cannot keep within the limits of evolution run on the CPU.
         let limits = Limits::default();
+        // All cores are faster than one GPU here (docs/performance.md), so only a named GPU is used.
+        let choice = match self.device {
+            DeviceChoice::Auto => DeviceChoice::Cpu,
+            named => named,
+        };
         // Waves score offspring, so the VM is not needed.
-        let runs = setup.planned_runs();
-        let mut devices = Devices::open_for(&self.device, runs, &limits, threads, true)?;
+        let mut devices = Devices::open_for(&choice, usize::MAX, &limits, threads, true)?;
         for note in devices.notes() {
             listener(EvolveEvent::Note(note.clone()));
         }

@@ -15,7 +15,7 @@ use serde_json::{Value as Json, json};
 use super::error::EvolveError;
 use crate::credit::Weights;
 use crate::donors::SeedSolver;
-use crate::evolution::{EvolveSettings, offspring_by_default};
+use crate::evolution::EvolveSettings;
 
 /// The number of solvers of each task that are read from the archive.
 const FROM_ARCHIVE: usize = 32;
@@ -235,25 +235,6 @@ impl EvolveSetup {
         &self.start
     }
 
-    /// Returns about how many runs there are to do, to choose devices by; `usize::MAX` if no number
-    /// of generations limits them. Devices are opened once for all generations.
-    pub fn planned_runs(&self) -> usize {
-        let Some(generations) = self.options.generations else {
-            return usize::MAX;
-        };
-        let islands = self.options.islands.get();
-        let populations = self.tasks.len() * islands;
-        let offspring = self
-            .options
-            .offspring
-            .map_or_else(|| offspring_by_default(populations), NonZeroUsize::get);
-        // Every offspring of a task runs on all its demonstrations.
-        let demos: usize = self.tasks.iter().map(|task| task.train.len()).sum();
-        (demos * islands)
-            .saturating_mul(offspring)
-            .saturating_mul(usize::try_from(generations).unwrap_or(usize::MAX))
-    }
-
     /// Returns the last run with a checkpoint that had the same tasks and options.
     fn run_to_resume(&self) -> Result<Option<ArchivedRun>, EvolveError> {
         let Some(archive) = self.archive.as_ref().filter(|_| self.options.resume) else {
@@ -437,35 +418,4 @@ fn held_out<'d>(
         solved.swap(at, chance.below(at as u64 + 1) as usize);
     }
     Ok(solved.into_iter().take(count).collect())
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn planned_runs_follow_the_generations() {
-        let data = batt_arc::corpus::tasks();
-        let planned = |generations, islands, offspring| {
-            let options = EvolveOptions {
-                generations,
-                islands: NonZeroUsize::new(islands).unwrap(),
-                offspring: NonZeroUsize::new(offspring),
-                ..EvolveOptions::default()
-            };
-            let setup = EvolveSetup::new(&data, &[], options).unwrap();
-            setup.planned_runs()
-        };
-        // Without a number of generations a run lasts long enough for any device.
-        assert_eq!(planned(None, 1, 0), usize::MAX);
-        assert_eq!(planned(None, 1, 1), usize::MAX);
-        assert_eq!(planned(Some(u64::MAX), 1, 1), usize::MAX);
-        let demos: usize = data.iter().map(|task| task.train.len()).sum();
-        assert_eq!(planned(Some(10), 3, 64), 10 * 3 * 64 * demos);
-        assert_eq!(
-            planned(Some(2), 1, 0),
-            2 * offspring_by_default(data.len()) * demos
-        );
-        assert_eq!(planned(Some(0), 1, 0), 0);
-    }
 }

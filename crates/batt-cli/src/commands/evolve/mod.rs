@@ -89,7 +89,7 @@ pub struct EvolveArgs {
     #[arg(long)]
     report_tests: bool,
 
-    /// Where offspring run; auto uses all GPUs if a generation has 500,000 runs or more
+    /// Where offspring run; auto is the CPU, whose cores are faster than one GPU here
     #[arg(long, value_name = DeviceChoice::FORMS, default_value = "auto")]
     device: DeviceChoice,
 
