@@ -255,5 +255,5 @@ def test_this_process_goes_on_after_an_interrupt(tasks: batt.Tasks, solvers: bat
 
     for _ in range(3):
         with pytest.raises(KeyboardInterrupt):
-            batt.run(solvers, many(tasks, 20), all_pairs=True, progress=stop)
+            batt.run(solvers, many(tasks, 100), all_pairs=True, progress=stop)
         assert len(batt.run(solvers, tasks)) == 260

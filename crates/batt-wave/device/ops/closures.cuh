@@ -297,16 +297,10 @@ INLINE V filtered(const Ctx &c, V items, Results r) {
   if (first_failure(r) != 0xffffffffu) put_in_order(c, items, r);
   V failed = failure_in(!is_unordered(items), r);
   if (failed.kind != NONE) return through_generator(failed);
-  u32 odd = least(rows([&](u32 l) {
-    for (u32 k = l; k < r.count; k += 32)
-      if (r.at[k].kind != BOOL && r.at[k].kind != INT) return k;
-    return 0xffffffffu;
-  }));
-  if (odd != 0xffffffffu) return stopped(ODD);
   Items all;
   V failed_to_read = read_stored(c, items, all);
   if (failed_to_read.kind != NONE) return failed_to_read;
-  return kept_elements(c, items, all, [&](u32 k) { return r.at[k].bits != 0; });
+  return kept_elements(c, items, all, [&](u32 k) { return !is_false(r.at[k]); });
 }
 
 /// The first element whose result is true. Python stops there, so later failures do not count.
@@ -461,6 +455,15 @@ INLINE V sorted_by(const Ctx &c, V items, Results r) {
   return tuple_value(c, sorted, r.count);
 }
 
+/// What going through two values gives of which one has no elements, or is a location or a cell.
+INLINE V not_iterable(const Ctx &c, const V &items, const V &others, u32 spread) {
+  // A product goes through the second one first.
+  bool product = spread == PRODUCT, reached = is_container(product ? others : items);
+  const V &first = product ? others : items, &second = product ? items : others;
+  bool fails = first.kind <= INT || (second.kind <= INT && reached && (!product || length_of(first)));
+  return fails && c.dialect != 2 ? fault(TYPE_) : stopped(ODD);
+}
+
 /// args[0], args[3]: the containers; args[1].values: the results; args[2].values: where those of
 /// each item begin; extra: how the domain came about, and above 8 bits how to collect.
 #define COLLECT(name, ...)                                                                         \
@@ -470,7 +473,7 @@ INLINE V sorted_by(const Ctx &c, V items, Results r) {
       V items = arg_of(node.args[0], item), others = arg_of(node.args[3], item);                   \
       V *out = (V *)node.out + item;                                                               \
       if (!is_value(items) || !is_value(others)) return put(out, failure_of(items, others));       \
-      if (!is_container(items) || !is_container(others)) return put(out, stopped(ODD));            \
+      if (!is_container(items) || !is_container(others)) return put(out, not_iterable(c, items, others, node.extra & 255)); \
       const u32 spread = node.extra & 255;                                                         \
       [[maybe_unused]] const u32 as = node.extra >> 8;                                             \
       u32 count = spread_count(spread, items, others);                                             \

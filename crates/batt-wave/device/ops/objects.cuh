@@ -372,7 +372,7 @@ INLINE V extreme(const Ctx &c, V items, const V &function, bool most) {
   // Properties are small; the best one is the least of these keys.
   auto key = [&](u32 k) {
     i64 value = 0;
-    if (!property_of(list[k], property, &value)) return 0u;
+    if (!property_alone(c, list[k], property, &value)) return 0u;
     return (u32)((most ? -value : value) + (1 << 30));
   };
   u32 best = least(rows([&](u32 l) {

@@ -91,10 +91,14 @@ INLINE bool is_tuple(const V &v) { return (v.kind >= PAIR && v.kind <= RAGGED) |
 /// Whether `v[1]` raises TypeError.
 INLINE bool has_no_places(const V &v) { return v.kind < PAIR || is_patch(v) || v.kind == SET || v.kind == OP; }
 
+/// The length of a tuple of any kind; 2 for a cell of three, too.
+INLINE u32 tuple_length(const V &v) {
+  return v.kind == GRID || v.kind == RAGGED ? v.a : v.kind == TUPLE ? v.len : 2;
+}
 /// The fault that an element raises if it comes first in a patch; None if it may be part of one.
 INLINE V fault_of_first(const V &v) {
   if (has_no_places(v)) return fault(TYPE_);
-  u32 length = v.kind == GRID || v.kind == RAGGED ? v.a : v.kind == TUPLE ? v.len : 2;
+  u32 length = tuple_length(v);
   if (length < 2) return fault(INDEX_);
   // With a tuple in the second place it passes for a cell, which has no third one.
   bool cell = v.kind == GRID || v.kind == RAGGED || (v.kind == TUPLE && is_tuple(((const V *)v.bits)[1]));
@@ -767,9 +771,25 @@ ROW_OP(connect)(const Ctx &c, V a, V b) {
   return no_unpacking(a.kind == PAIR ? b : a);
 }
 
+/// Is element k of a tuple, which has so many, a number?
+INLINE bool has_number(const Ctx &c, const V &v, u32 k) {
+  if (v.kind == TUPLE) return is_int(((const V *)v.bits)[k]);
+  return v.kind == PAIR || (v.kind == CELL && (k == 0 || has_triples(c)));
+}
 ROW_OP(shoot)(const Ctx &c, V start, V direction) {
   i32 down, right;
-  if (has_no_places(start) || (has_no_places(direction) && start.kind == PAIR)) return fault(TYPE_);
+  // Each number of one is added to that of the other.
+  for (u32 k = 0; k < 2; k++) {
+    if (has_no_places(start)) return fault(TYPE_);
+    if (tuple_length(start) <= k) return fault(INDEX_);
+    if (has_no_places(direction)) return fault(TYPE_);
+    if (tuple_length(direction) <= k) return fault(INDEX_);
+    bool first = has_number(c, start, k), second = has_number(c, direction, k);
+    if (first != second) return fault(TYPE_);
+    if (!first) return stopped(ODD);
+  }
+  // `connect` unpacks it.
+  if (start.kind == TUPLE && start.len > 2) return fault(VALUE_);
   if (start.kind != PAIR || !two_numbers(direction, false, &down, &right)) return stopped(ODD);
   i32 i = row_of(start.len), j = column_of(start.len);
   return line_between(c, i, j, i + 42 * down, j + 42 * right);
