@@ -251,6 +251,12 @@ ROW_OP(color)(const Ctx &c, V obj) {
     V first = first_element(c, obj);
     return is_value(first) ? integer(first.a) : first;
   }
+  if (c.dialect != 2 && (obj.kind == INDICES || obj.kind < GRID)) {
+    // The first number of the first location; a number has no elements, and those of a location have none.
+    if (obj.kind != INDICES) return fault(TYPE_);
+    V first = size_of_patch(obj) == 1 ? pair(row_of(obj.len), 0) : first_element(c, obj);
+    return is_value(first) ? integer(row_of(first.len)) : first;
+  }
   if (obj.kind != GRID && obj.kind != RAGGED) return stopped(ODD);
   const u32 *planes = (const u32 *)obj.bits;
   if (obj.kind == RAGGED && planes[128] == 0) return stopped(ODD);

@@ -364,8 +364,10 @@ INLINE bool property_of(const V &v, u32 property, i64 *value) {
 
 /// The first element with the largest or the smallest property.
 INLINE V extreme(const Ctx &c, V items, const V &function, bool most) {
-  if ((items.kind != SET && items.kind != TUPLE) || function.kind != OP) return stopped(ODD);
-  if (items.len == 0) return c.dialect == 0 ? fault(VALUE_) : stopped(ODD);
+  if (function.kind != OP) return stopped(ODD);
+  bool empty = is_patch(items) ? size_of_patch(items) == 0 : items.kind == TUPLE && items.len == 0;
+  if (empty && c.dialect == 0) return fault(VALUE_);
+  if (empty || (items.kind != SET && items.kind != TUPLE)) return stopped(ODD);
   u32 property = function.len;
   const V *list = (const V *)items.bits;
   bool known = true;
