@@ -179,6 +179,30 @@ INLINE V patch_of_items(const Ctx &c, const V *items, u32 n) {
   return object(c, mask, top, left, one_color(mask, plane), plane);
 }
 
+/// The elements of a container.
+struct Items {
+  const V *at;
+  u32 count;
+  bool ordered; // do they stand in iteration order?
+};
+/// Copies the elements that `keep` chooses by their numbers, and notes what becomes of each number. Returns
+/// how many there are.
+template <class F> INLINE u32 copy_chosen(const Items &items, V *to, F keep, u16 *numbers = nullptr) {
+  u32 n = 0;
+  for (u32 from = 0; from < items.count; from += 32) {
+    u32 chosen = rows_of(rows([&](u32 l) { return (u32)(from + l < items.count && keep(from + l)); }));
+    (void)rows([&](u32 l) {
+      u32 number = n + popcount(chosen & low(l));
+      if (chosen >> l & 1) to[number] = items.at[from + l];
+      if (numbers && from + l < items.count) numbers[from + l] = chosen >> l & 1 ? (u16)number : EMPTY;
+      return 0u;
+    });
+    n += popcount(chosen);
+  }
+  sync();
+  return n;
+}
+
 /// The distinct ones of some values.
 struct Distinct {
   V *items;     // the first of each, with room for a Note
@@ -208,20 +232,7 @@ CALLED V find_distinct(const Ctx &c, const V *items, u32 n, Distinct &d) {
   }));
   d.unlike = differences & 1;
   d.mixed = differences & 2;
-  d.count = 0;
-  for (u32 from = 0; from < n; from += 32) {
-    u32 chosen = rows_of(rows([&](u32 l) { return (u32)(from + l < n && first[from + l] == from + l); }));
-    (void)rows([&](u32 l) {
-      u32 number = d.count + popcount(chosen & low(l));
-      if (chosen >> l & 1) {
-        d.items[number] = items[from + l];
-        d.numbers[from + l] = (u16)number;
-      }
-      return 0u;
-    });
-    d.count += popcount(chosen);
-  }
-  sync();
+  d.count = copy_chosen({items, n, false}, d.items, [&](u32 k) { return first[k] == k; }, d.numbers);
   (void)rows([&](u32 l) {
     for (u32 k = l; k < n; k += 32)
       if (first[k] != k) d.numbers[k] = d.numbers[first[k]];

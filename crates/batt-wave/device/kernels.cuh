@@ -178,7 +178,7 @@ INLINE void store_alone(const Node &node, u32 item, V v, u32 rate, u32 cost) {
 
 #define ROW(name, count, room, ...)                                                        \
   KERNEL(wave_##name) {                                                                    \
-    if constexpr (IN_PART(name)) each_row_item(w, [&](const Node &node, u32 item) {                                     \
+    if constexpr (IN_PART(name)) each_row_item(w, [&](const Node &node, u32 item) {        \
       Ctx c = context(w, node, item, room);                                                \
       const u32 rate = rate_of(__VA_ARGS__);                                               \
       u32 cost = 0;                                                                        \
@@ -189,7 +189,7 @@ INLINE void store_alone(const Node &node, u32 item, V v, u32 rate, u32 cost) {
   }
 #define THREAD(name, count, room, ...)                                                     \
   KERNEL(wave_##name) {                                                                    \
-    if constexpr (IN_PART(name)) each_thread_item(w, [&](const Node &node, u32 item) {                                  \
+    if constexpr (IN_PART(name)) each_thread_item(w, [&](const Node &node, u32 item) {     \
       Ctx c = context(w, node, item, room);                                                \
       const u32 rate = rate_of(__VA_ARGS__);                                               \
       u32 cost = 0;                                                                        \
@@ -229,6 +229,7 @@ static const HostKernel KERNELS[] = {
 };
 #undef ROW
 #undef THREAD
+#undef OTHER
 
 /// Runs a kernel, by its place in ops.inc; `judge` comes after the last op.
 extern "C" void batt_wave_host(u32 kernel, const Wave *wave) { KERNELS[kernel](*wave); }

@@ -27,20 +27,19 @@ INLINE bool has_images(const V &v) { return has_note(v) && !note_of(v).members; 
 INLINE u32 levels_of(const V &v) { return has_images(v) ? v.a : 0; }
 INLINE u32 nesting_of(const V &v) { return has_note(v) ? v.b : 0; }
 
-/// The set of n distinct values, behind which there is room for a note. Its elements are made of those of
-/// the parent.
-INLINE V set_of_images(V *items, u32 n, const V &parent, const u16 *numbers) {
+/// The set of n distinct values, behind which there is room for a note.
+INLINE V set_with_note(V *items, u32 n, const Note &note, u32 levels, u32 nesting) {
   if (n == 1) return make(SET, 0, 0, IN_ORDER, 1, (u64)items);
-  Note note = {parent, (u64)numbers, 0, 0};
   *(Note *)(items + n) = note;
-  return make(SET, (u8)(levels_of(parent) + 1), (u8)nesting_of(parent), LATER, n, (u64)items);
+  return make(SET, (u8)levels, (u8)nesting, LATER, n, (u64)items);
 }
-/// The same with the members of the parent.
+/// The set of n values that are made of the elements of the parent.
+INLINE V set_of_images(V *items, u32 n, const V &parent, const u16 *numbers) {
+  return set_with_note(items, n, {parent, (u64)numbers, 0, 0}, levels_of(parent) + 1, nesting_of(parent));
+}
+/// The same with the elements of the parent's members.
 INLINE V set_of_members(V *items, u32 n, const V &parent, const u16 *numbers, u32 nesting) {
-  if (n == 1) return make(SET, 0, 0, IN_ORDER, 1, (u64)items);
-  Note note = {parent, (u64)numbers, 1, 0};
-  *(Note *)(items + n) = note;
-  return make(SET, 0, (u8)nesting, LATER, n, (u64)items);
+  return set_with_note(items, n, {parent, (u64)numbers, 1, 0}, 0, nesting);
 }
 
 // ---- For a lane alone -----------------------------------------------------------------------------------

@@ -47,15 +47,20 @@ CALLED V made_alone(const Ctx &c, const V &v, const V &parent, Making making) {
   *to = origin;
   return with_origin(v, to);
 }
-/// The same for a patch made of two, in a way that depends on both.
-INLINE V made_of_two(const Ctx &c, const V &v, const V &a, const V &b, Making making) {
-  if (!is_patch(v) || size_of_patch(v) < 2 || !may_walk(a) || !may_walk(b)) return v;
+/// The tuple of two values, as a list. Empty if there is no memory.
+INLINE V list_of_two(const Ctx &c, const V &a, const V &b) {
   V *both = (V *)take(c, 2 * sizeof(V));
-  if (!both) return v;
+  if (!both) return make(TUPLE, 0, 0, 0, 0, 0);
   put(both, a);
   put(both + 1, b);
   sync();
-  return made_of(c, v, make(TUPLE, 0, 0, 0, 2, (u64)both), making);
+  return make(TUPLE, 0, 0, 0, 2, (u64)both);
+}
+/// The same for a patch made of two, in a way that depends on both.
+INLINE V made_of_two(const Ctx &c, const V &v, const V &a, const V &b, Making making) {
+  if (!is_patch(v) || size_of_patch(v) < 2 || !may_walk(a) || !may_walk(b)) return v;
+  V both = list_of_two(c, a, b);
+  return both.len ? made_of(c, v, both, making) : v;
 }
 /// Notes the sequence of elements of which Python built a patch, or for IMAGES the image of each element of
 /// `parent`.

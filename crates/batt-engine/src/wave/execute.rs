@@ -258,7 +258,10 @@ impl<'p> Chunk<'_, 'p> {
             for slice in 0..self.slices.len() {
                 self.add_calls(slice, level, &mut waves, &mut room)?;
             }
-            self.launch(&waves, &mut room)?;
+            let launches: Vec<(usize, &[Node])> = (waves.iter().enumerate())
+                .map(|(kernel, nodes)| (kernel, nodes.as_slice()))
+                .collect();
+            self.launch(&launches, &mut room)?;
             waves.iter_mut().for_each(Vec::clear);
         }
         self.judge(&mut room, records)
@@ -463,7 +466,7 @@ impl<'p> Chunk<'_, 'p> {
                 ..Node::default()
             });
         }
-        self.launch_one(table.special("count"), &nodes, room)?;
+        self.launch(&[(table.special("count"), &nodes)], room)?;
         let mut totals = vec![0_u64; domains.len()];
         self.engine
             .device
@@ -517,7 +520,7 @@ impl<'p> Chunk<'_, 'p> {
         for node in &mut fill {
             node.args[3].values += ancestors_at;
         }
-        self.launch_one(table.special("spread"), &fill, room)
+        self.launch(&[(table.special("spread"), &fill)], room)
     }
 
     /// Returns where an operand of a call in a domain is.
@@ -617,25 +620,8 @@ impl<'p> Chunk<'_, 'p> {
         Ok(node)
     }
 
-    /// Launches a kernel for some nodes.
-    fn launch_one(
-        &mut self,
-        kernel: usize,
-        nodes: &[Node],
-        room: &mut Room,
-    ) -> Result<(), Failure> {
-        self.launch_all(&[(kernel, nodes)], room)
-    }
-
-    /// Launches the kernels of a level. Their nodes do not depend on each other.
-    fn launch(&mut self, waves: &[Vec<Node>], room: &mut Room) -> Result<(), Failure> {
-        let waves: Vec<(usize, &[Node])> = (waves.iter().enumerate())
-            .map(|(kernel, nodes)| (kernel, nodes.as_slice()))
-            .collect();
-        self.launch_all(&waves, room)
-    }
-
-    fn launch_all(&mut self, waves: &[(usize, &[Node])], room: &mut Room) -> Result<(), Failure> {
+    /// Launches kernels, each for some nodes. No node depends on another one.
+    fn launch(&mut self, waves: &[(usize, &[Node])], room: &mut Room) -> Result<(), Failure> {
         let waves = || waves.iter().filter(|(_, nodes)| !nodes.is_empty());
         let all: Vec<Node> = waves().flat_map(|(_, nodes)| *nodes).copied().collect();
         if all.is_empty() {
@@ -771,7 +757,7 @@ impl<'p> Chunk<'_, 'p> {
             node.out += base;
         }
         let judge = self.engine.table().special("judge");
-        self.launch_one(judge, &nodes, room)?;
+        self.launch(&[(judge, &nodes)], room)?;
         let mut heap = [Heap::default()];
         self.engine
             .device

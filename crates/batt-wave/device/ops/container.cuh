@@ -97,12 +97,6 @@ THREAD_OP(last)(const Ctx &c, V container) { return end_alone(c, container, true
 
 // ---- Elements ----------------------------------------------------------------------------------
 
-/// The elements of a container.
-struct Items {
-  const V *at;
-  u32 count;
-  bool ordered; // do they stand in iteration order?
-};
 /// Reads the elements of a container as they are stored. Returns a failure, or NONE.
 CALLED V read_stored(const Ctx &c, const V &v, Items &items) {
   i32 n = length_alone(c, v);
@@ -127,23 +121,6 @@ CALLED V read_items(const Ctx &c, const V &v, Items &items) {
   V sorted = is_unordered(v) ? with_order(c, v) : v;
   sync();
   return read_stored(c, is_value(sorted) ? sorted : v, items);
-}
-/// Copies the elements that `keep` chooses by their numbers, and notes what becomes of each number. Returns
-/// how many there are.
-template <class F> INLINE u32 copy_chosen(const Items &items, V *to, F keep, u16 *numbers = nullptr) {
-  u32 n = 0;
-  for (u32 from = 0; from < items.count; from += 32) {
-    u32 chosen = rows_of(rows([&](u32 l) { return (u32)(from + l < items.count && keep(from + l)); }));
-    (void)rows([&](u32 l) {
-      u32 number = n + popcount(chosen & low(l));
-      if (chosen >> l & 1) to[number] = items.at[from + l];
-      if (numbers && from + l < items.count) numbers[from + l] = chosen >> l & 1 ? (u16)number : EMPTY;
-      return 0u;
-    });
-    n += popcount(chosen);
-  }
-  sync();
-  return n;
 }
 /// Whether something is true of any number below n.
 template <class F> INLINE bool any_of(u32 n, F f) {
@@ -390,14 +367,10 @@ CALLED V union_of(const Ctx &c, u32 n, const V *list, const V &containers, Makin
 
 /// The union of two patches; NONE if it needs a list.
 INLINE V union_of_two(const Ctx &c, const V &a, const V &b, Making making) {
-  V *both = (V *)take(c, 2 * sizeof(V));
-  if (!both) return stopped(MEMORY);
-  put(both, a);
-  put(both + 1, b);
-  sync();
-  bool known = may_walk(a) && may_walk(b);
-  V containers = known ? make(TUPLE, 0, 0, 0, 2, (u64)both) : make(SET, 0, 0, UNKNOWN, 2, (u64)both);
-  return union_of(c, 2, both, containers, making);
+  V both = list_of_two(c, a, b);
+  if (!both.len) return stopped(MEMORY);
+  if (!may_walk(a) || !may_walk(b)) both = make(SET, 0, 0, UNKNOWN, 2, both.bits);
+  return union_of(c, 2, (const V *)both.bits, both, making);
 }
 
 // ---- Ops ---------------------------------------------------------------------------------------
@@ -664,12 +637,9 @@ ROW_OP(combine)(const Ctx &c, V a, V b) {
     if (all.kind != NONE) return all;
   }
   if (any_set(a)) {
-    V *both = (V *)take(c, 2 * sizeof(V));
-    if (!both) return stopped(MEMORY);
-    put(both, a);
-    put(both + 1, b);
-    sync();
-    V all = set_of_all_members(c, make(TUPLE, 0, 0, 0, 2, (u64)both));
+    V both = list_of_two(c, a, b);
+    if (!both.len) return stopped(MEMORY);
+    V all = set_of_all_members(c, both);
     if (all.kind != NONE) return all;
   }
   Items all;

@@ -771,7 +771,7 @@ ROW_OP(connect)(const Ctx &c, V a, V b) {
   return no_unpacking(a.kind == PAIR ? b : a);
 }
 
-/// Is element k of a tuple, which has so many, a number?
+/// Is element k of a tuple of more than k elements a number?
 INLINE bool has_number(const Ctx &c, const V &v, u32 k) {
   if (v.kind == TUPLE) return is_int(((const V *)v.bits)[k]);
   return v.kind == PAIR || (v.kind == CELL && (k == 0 || has_triples(c)));
