@@ -44,6 +44,7 @@ template <class F> INLINE void each_thread_item(const Wave &w, F f) {
 #ifdef BATT_PARTS
 #define ROW(name, count, room, ...) NUMBER_##name,
 #define THREAD ROW
+#define BOTH ROW
 #define OTHER(name) NUMBER_##name,
 enum KernelNumber {
 #include "ops.inc"
@@ -51,6 +52,7 @@ enum KernelNumber {
 };
 #undef ROW
 #undef THREAD
+#undef BOTH
 #undef OTHER
 #define IN_PART(name) (NUMBER_##name % BATT_PARTS == BATT_PART)
 #else
@@ -126,11 +128,32 @@ INLINE u32 rate_of(u32, u32 rate) { return rate; }
 const u32 CALL_COST = 96;
 const u32 CLOSURE_UNIT = 16;
 
+/// What a lane has done with an item.
+struct Done {
+  bool paid, left; // must its cost be counted; is it left to all lanes?
+  u32 cost;
+};
+/// The sample that an item in a closure belongs to.
+INLINE u32 sample_of(const Node &node, u32 item) { return node.owners ? ((const u32 *)node.owners)[item] : item; }
+INLINE u32 units_of(u32 cost) { return (CALL_COST + cost + CLOSURE_UNIT - 1) / CLOSURE_UNIT; }
 /// Counts what a call in a closure costs, for its sample.
 INLINE void pay(const Node &node, u32 item, u32 cost) {
-  u32 sample = node.owners ? ((const u32 *)node.owners)[item] : item;
-  atomic_add((u32 *)node.costs + sample, (CALL_COST + cost + CLOSURE_UNIT - 1) / CLOSURE_UNIT);
+  atomic_add((u32 *)node.costs + sample_of(node, item), units_of(cost));
 }
+#ifndef BATT_HOST
+/// The same for all lanes with an item each. Those of one sample are added up before.
+INLINE void pay_together(const Node &node, u32 item, const Done &done) {
+  u32 payers = __ballot_sync(ALL, done.paid);
+  if (!done.paid) return;
+  u32 sample = sample_of(node, item), units = units_of(done.cost);
+#if __CUDA_ARCH__ >= 800
+  u32 same = __match_any_sync(payers, sample);
+  units = __reduce_add_sync(same, units);
+  if (lowest(same) != lane()) return;
+#endif
+  atomic_add((u32 *)node.costs + sample, units);
+}
+#endif
 INLINE u32 cost_of_pairs(const V &x, const V &y) {
   return is_patch(x) && is_patch(y) ? size_of_patch(x) * size_of_patch(y) / 8 : 50 * pairs_of(x, y);
 }
@@ -167,13 +190,38 @@ INLINE void store_by_all(const Node &node, u32 item, V v, u32 rate, u32 cost) {
   if (lane() == 0) pay(node, item, cost + rate * mass);
 #endif
 }
-/// The same for a lane alone.
-INLINE void store_alone(const Node &node, u32 item, V v, u32 rate, u32 cost) {
+/// The same for a lane alone. Returns what the call costs.
+INLINE u32 store_alone(const Node &node, u32 item, V v, u32 rate, u32 cost) {
   bool many = v.kind == TUPLE || v.kind == SET;
   u32 mass = (many || node.costs) && rate ? mass_of<4>(v) : 0;
   if (mass > MOST_MASS) v = stopped(LIMIT);
   ((V *)node.out)[item] = v;
-  if (node.costs) pay(node, item, cost + rate * mass);
+  return cost + rate * mass;
+}
+
+/// Calls `f` for each item, in a lane of its own, and `by_all` for those that are left, with all lanes.
+template <class F, class G> INLINE void each_own_item(const Wave &w, F f, G by_all) {
+#ifdef BATT_HOST
+  each_row_item(w, [&](const Node &node, u32 item) {
+    Done done = {false, false, 0};
+    f(node, item, done);
+    if (node.costs && done.paid) pay(node, item, done.cost);
+    if (done.left) by_all(node, item);
+  });
+#else
+  u32 stride = gridDim.x * blockDim.x, first = (blockIdx.x * blockDim.x + threadIdx.x) & ~31u;
+  for (u32 n = blockIdx.y; n < w.node_count; n += gridDim.y) {
+    const Node &node = ((const Node *)w.nodes)[n];
+    for (u32 start = first; start < node.items; start += stride) {
+      u32 item = start + lane();
+      Done done = {false, false, 0};
+      if (item < node.items) f(node, item, done);
+      __syncwarp();
+      if (node.costs) pay_together(node, item, done);
+      for (u32 left = __ballot_sync(ALL, done.left); left; left &= left - 1) by_all(node, start + lowest(left));
+    }
+  }
+#endif
 }
 
 #define ROW(name, count, room, ...)                                                        \
@@ -187,20 +235,36 @@ INLINE void store_alone(const Node &node, u32 item, V v, u32 rate, u32 cost) {
       BODY_##count(name);                                                                  \
     });                                                                                    \
   }
-#define THREAD(name, count, room, ...)                                                     \
+/// By a lane, and if that leaves an item, by all.
+#define BY_LANES(name, count, room, by_all, ...)                                           \
   KERNEL(wave_##name) {                                                                    \
-    if constexpr (IN_PART(name)) each_thread_item(w, [&](const Node &node, u32 item) {     \
+    if constexpr (IN_PART(name)) each_own_item(w, [&](const Node &node, u32 item, Done &done) { \
       Ctx c = context(w, node, item, room);                                                \
       const u32 rate = rate_of(__VA_ARGS__);                                               \
       u32 cost = 0;                                                                        \
       auto PAY = [&](const V &v) { if (node.costs && rate) cost += rate * mass_of<4>(v); };  \
-      auto STORE = [&](const V &v) { store_alone(node, item, v, rate, cost); };            \
+      auto STORE = [&](const V &v) {                                                       \
+        done.left = is_deferred(v);                                                        \
+        done.paid = !done.left;                                                            \
+        if (done.paid) done.cost = store_alone(node, item, v, rate, cost);                 \
+      };                                                                                   \
       BODY_##count(name);                                                                  \
-    });                                                                                    \
+    }, by_all);                                                                            \
   }
+#define THREAD(name, count, room, ...) BY_LANES(name, count, room, [](const Node &, u32) {}, __VA_ARGS__)
+#define BOTH(name, count, room, ...)                                                       \
+  BY_LANES(name, count, room, [&](const Node &node, u32 item) {                            \
+    Ctx c = context(w, node, item, room);                                                  \
+    const u32 rate = rate_of(__VA_ARGS__);                                                 \
+    u32 cost = 0;                                                                          \
+    auto PAY = [&](const V &v) { if (node.costs && rate) cost += rate * mass_by_all(v); };   \
+    auto STORE = [&](const V &v) { store_by_all(node, item, v, rate, cost); };             \
+    BODY_##count(name##_by_all);                                                           \
+  }, __VA_ARGS__)
 #include "ops.inc"
 #undef ROW
 #undef THREAD
+#undef BOTH
 
 #include "ops/closures.cuh"
 
@@ -222,6 +286,7 @@ KERNEL(wave_judge) {
 typedef void (*HostKernel)(const Wave &);
 #define ROW(name, count, room, ...) wave_##name,
 #define THREAD ROW
+#define BOTH ROW
 #define OTHER(name) wave_##name,
 static const HostKernel KERNELS[] = {
 #include "ops.inc"
@@ -229,6 +294,7 @@ static const HostKernel KERNELS[] = {
 };
 #undef ROW
 #undef THREAD
+#undef BOTH
 #undef OTHER
 
 /// Runs a kernel, by its place in ops.inc; `judge` comes after the last op.

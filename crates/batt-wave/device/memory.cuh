@@ -78,7 +78,20 @@ INLINE void *take(const Ctx &c, u64 bytes) {
 /// The same for a lane that works alone, as in a THREAD op.
 INLINE void *take_alone(const Ctx &c, u64 bytes) {
   bytes = (bytes + 15) & ~15ull;
-  return heap_part(c, atomic_take(&((Heap *)c.wave->heap)->used, bytes), bytes);
+  u64 *used = &((Heap *)c.wave->heap)->used;
+#if defined(BATT_HOST) || __CUDA_ARCH__ < 700
+  return heap_part(c, atomic_take(used, bytes), bytes);
+#else
+  // Lanes that want the same take it together.
+  u32 lanes = __activemask();
+  int same;
+  __match_all_sync(lanes, bytes, &same);
+  if (!same) return heap_part(c, atomic_take(used, bytes), bytes);
+  u64 at = 0;
+  if (lowest(lanes) == lane()) at = atomic_take(used, bytes * popcount(lanes));
+  at = __shfl_sync(lanes, at, (int)lowest(lanes));
+  return heap_part(c, at + bytes * popcount(lanes & low(lane())), bytes);
+#endif
 }
 /// Memory for the payload of the result, to be called once for an item: the room that the op has in
 /// the table, if it is enough, otherwise a part of the heap.

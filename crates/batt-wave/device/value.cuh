@@ -68,6 +68,9 @@ INLINE V make(Kind kind, u8 a, u8 b, u8 c, u32 len, u64 bits) {
   return v;
 }
 INLINE V stopped(Reason reason) { return make(STOPPED, reason, 0, 0, 0, 0); }
+/// Says that a lane leaves its item to all lanes. No value has this kind when a kernel has ended.
+INLINE V deferred() { return make(STOPPED, 255, 0, 0, 0, 0); }
+INLINE bool is_deferred(const V &v) { return v.kind == STOPPED && v.a == 255; }
 INLINE V fault(FaultCode code) { return make(FAULT, code, 0, 0, 0, 0); }
 INLINE V none() { return make(NONE, 0, 0, 0, 0, 0); }
 INLINE V boolean(bool x) { return make(BOOL, 0, 0, 0, 0, x); }

@@ -1,5 +1,5 @@
-// The iteration order of patches, worked out when an op asks for it: one lane replays how Python built
-// the set.
+// The iteration order of patches, worked out when an op asks for it: a team of lanes replays how Python
+// built the set.
 
 /// What the objects of one call of `objects` have in common. Their order needs all of them, because a fill
 /// avoids the cells of objects found earlier.
@@ -14,7 +14,7 @@ INLINE u32 patch_row(const V &v, u32 board, u32 row);
 INLINE u32 patch_color(const V &v, u32 row, u32 column);
 INLINE u32 first_rank_alone(const V &v, const u16 *ranks, u32 width);
 // And this is in sets.cuh.
-template <int DEPTH> CALLED V write_order(const Ctx &c, const V &v, u16 *to);
+template <class T, int DEPTH> CALLED V write_order(const Ctx &c, const V &v, u16 *to);
 
 // ---- Notes on how a patch was made ----------------------------------------------------------------------
 
@@ -85,10 +85,11 @@ struct Replay {
   Table table;
   u64 *hashes;
   u16 *places, *others; // places (i << 5 | j) in the boards of the patch; room for as many
-  u32 *seen;            // a bit for each place
-  u32 room;             // slots in each of the two buffers
+  u8 *seen;             // whether the element at a place is there
   bool dummies;         // does the table have some?
 };
+/// Stands for a place that is not in a patch.
+const u32 NOWHERE = 1024;
 
 /// The element of a patch at a place (i << 5 | j) of its boards.
 INLINE V element_at(const V &v, u32 at) {
@@ -101,199 +102,248 @@ INLINE u64 hash_at(const Ctx &c, const V &v, u32 at) {
   i32 i = row_of(e.len), j = column_of(e.len);
   return e.kind == PAIR ? hash_pair(i, j) : hash_cell(c, i, j, e.a);
 }
-INLINE void clear(Table &t) {
-  for (u32 k = 0; k < 8; k++) t.slots[k] = EMPTY;
-  t.mask = 7;
-  t.used = 0;
-}
-INLINE void clear(Replay &r) {
-  for (u32 k = 0; k < 32; k++) r.seen[k] = 0;
-  clear(r.table);
+template <class T> INLINE void clear(Replay &r, const V &v) {
+  clear_bytes<T>(r.seen, 32u * v.a);
+  clear<T>(r.table);
   r.dummies = false;
 }
-/// Takes memory for a patch of n elements. False if there is not enough.
-CALLED bool open_replay(const Ctx &c, Replay &r, u32 n) {
-  r.room = size_above(n * 4);
-  r.hashes = (u64 *)take_alone(c, (u64)n * 8 + 128 + (u64)n * 4 + (u64)r.room * 4);
+/// Takes memory for n elements of a patch. False if there is not enough.
+template <class T> CALLED bool open_replay(const Ctx &c, Replay &r, const V &v, u32 n) {
+  u32 room = size_above(n * 4);
+  r.hashes = (u64 *)T::room(c, (u64)n * 12 + 32u * v.a + (u64)room * 4);
   if (!r.hashes) return false;
-  r.seen = (u32 *)(r.hashes + n);
-  r.places = (u16 *)(r.seen + 32);
+  r.table.slots = (u16 *)(r.hashes + n);
+  r.table.other = r.table.slots + room;
+  r.seen = (u8 *)(r.table.other + room);
+  r.places = (u16 *)(r.seen + 32u * v.a);
   r.others = r.places + n;
-  r.table.slots = r.others + n;
-  r.table.other = r.table.slots + r.room;
-  clear(r);
+  clear<T>(r, v);
   return true;
 }
-/// Adds the element of a patch at a place, unless it is there.
-CALLED void add_place(const Ctx &c, Replay &r, const V &v, u32 at) {
-  if (r.seen[at >> 5] >> (at & 31) & 1) return;
-  r.seen[at >> 5] |= 1u << (at & 31);
-  u32 k = r.table.used;
-  r.places[k] = (u16)at;
-  r.hashes[k] = hash_at(c, v, at);
-  add(r.table, r.hashes, (u16)k);
+/// Adds the elements of a patch at n places, one after the other, unless they are there.
+template <class T, class F> INLINE void add_places(const Ctx &c, Replay &r, const V &v, u32 n, F place_at) {
+  for (u32 from = 0; from < n; from += T::WIDTH) {
+    typename T::template Own<u32> at;
+    u32 some = T::where([&](u32 l) {
+      at[l] = from + l < n ? place_at(from + l) : NOWHERE;
+      bool is_new = at[l] < NOWHERE && !r.seen[at[l]];
+      if (!is_new) at[l] = ~l;
+      return is_new;
+    });
+    some &= ~T::repeated(at);
+    if (!some) continue;
+    u32 first = r.table.used;
+    auto number = [&](u32 l) { return first + popcount(some & low(l)); };
+    T::each([&](u32 l) {
+      if (!(some >> l & 1)) return;
+      r.places[number(l)] = (u16)at[l];
+      r.hashes[number(l)] = hash_at(c, v, at[l]);
+      r.seen[at[l]] = 1;
+    });
+    T::wait();
+    add_elements<T>(r.table, r.hashes, some, number);
+  }
 }
-/// Calls `f` with the place of each element in iteration order.
-template <class F> INLINE void each_place(const Replay &r, F f) {
-  for (u32 slot = 0; slot <= r.table.mask; slot++)
-    if (r.table.slots[slot] != EMPTY) f(r.places[r.table.slots[slot]]);
+/// The places of all elements in iteration order.
+template <class T> INLINE const u16 *in_order(Replay &r) {
+  auto in = [&](u32 k) { return r.table.slots[k] != EMPTY; };
+  write_chosen<T>(r.table.mask + 1, r.others, in, [&](u32 k) { return r.places[r.table.slots[k]]; });
+  return r.others;
 }
-/// Where the element at a place of one patch is in another one; 1024 if it cannot be there.
+/// Where the element at a place of one patch is in another one.
 INLINE u32 place_in(const V &to, const V &from, u32 at) {
   i32 i = row_of(from.len) + (i32)(at >> 5) - row_of(to.len);
   i32 j = column_of(from.len) + (i32)(at & 31) - column_of(to.len);
-  if (i < 0 || j < 0 || i >= to.a || j >= to.b) return 1024;
-  return patch_row(to, 0, (u32)i) >> j & 1 ? (u32)(i << 5 | j) : 1024;
+  if (i < 0 || j < 0 || i >= to.a || j >= to.b) return NOWHERE;
+  return patch_row(to, 0, (u32)i) >> j & 1 ? (u32)(i << 5 | j) : NOWHERE;
+}
+/// Adds the elements of another patch that are in this one, in their order.
+template <class T> INLINE void add_those_of(const Ctx &c, Replay &r, const V &v, Replay &other, const V &from) {
+  const u16 *all = in_order<T>(other);
+  add_places<T>(c, r, v, other.table.used, [&](u32 k) { return place_in(v, from, all[k]); });
 }
 /// Python's union: `r` is a copy already. The elements of `from` are those of `other`.
-CALLED void merge_into(const Ctx &c, Replay &r, const V &v, const Replay &other, const V &from) {
-  u32 both = r.table.used + other.table.used;
-  if (both * 5 >= r.table.mask * 3) resize(r.table, r.hashes, size_above(both * 2));
-  each_place(other, [&](u32 at) {
-    u32 own = place_in(v, from, at);
-    if (own < 1024) add_place(c, r, v, own);
-  });
+template <class T> CALLED void merge_into(const Ctx &c, Replay &r, const V &v, Replay &other, const V &from) {
+  make_room<T>(r.table, r.hashes, other.table.used);
+  add_those_of<T>(c, r, v, other, from);
+}
+
+/// The neighbours of a cell that are in the grid, as the fill makes them: the table of a set.
+struct Neighbors {
+  u16 cell[8]; // in iteration order
+  u8 slot[8];
+  u32 count;
+};
+/// Those of a cell of the bounds with a margin. A lane works at them alone.
+INLINE void find_neighbors(const Flood &flood, const u64 *hashes, i32 top, i32 left, u32 width, u32 at, Neighbors &n) {
+  alignas(8) u16 room[4][32];
+  Table near = {room[0], room[1], 7, 0}, around = {room[2], room[3], 7, 0};
+  auto add = [&](Table &t, u32 cell) { add_all<Lone>(t, hashes, 1, [&](u32) { return cell; }); };
+  clear<Lone>(near);
+  add(near, at - width);
+  add(near, at + width);
+  add(near, at - 1);
+  add(near, at + 1);
+  if (flood.diagonal) {
+    clear<Lone>(around);
+    add(around, at - width - 1);
+    add(around, at - width + 1);
+    add(around, at + width - 1);
+    add(around, at + width + 1);
+    resize<Lone>(near, hashes, 32);
+    for (u32 k = 0; k < 8; k++)
+      if (around.slots[k] != EMPTY) add(near, around.slots[k]);
+  }
+  clear<Lone>(around);
+  for (u32 k = 0; k <= near.mask; k++) {
+    u32 cell = near.slots[k];
+    if (cell == EMPTY) continue;
+    i32 i = top + (i32)(cell / width) - 1, j = left + (i32)(cell % width) - 1;
+    if (i >= 0 && i < flood.height && j >= 0 && j < flood.width) add(around, cell);
+  }
+  n.count = 0;
+  for (u32 k = 0; k <= around.mask; k++) {
+    if (around.slots[k] == EMPTY) continue;
+    n.cell[n.count] = around.slots[k];
+    n.slot[n.count++] = (u8)k;
+  }
 }
 
 /// Adds the cells of an object of a grid as its fill did. False if there is not enough memory.
-CALLED bool replay_flood(const Ctx &c, const V &v, Replay &r) {
+template <class T> CALLED bool replay_flood(const Ctx &c, const V &v, Replay &r) {
   const u32 *payload = payload_of(v);
   const Flood &flood = *(const Flood *)(payload[-2] | (u64)payload[-1] << 32);
   const u16 *ranks = ranks_of(c, flood.height, flood.width);
   i32 top = row_of(v.len), left = column_of(v.len);
   // Cells are numbered in the bounds with a margin of 1, where their neighbours are.
-  u32 height = v.a + 2u, width = v.b + 2u, cells = height * width;
-  u32 room = min_of(size_above(4 * cells), 2048u);
-  u64 *hashes = (u64 *)take_alone(c, (u64)(cells + 2 * height) * 8 + room * 8 + 256);
+  u32 height = v.a + 2u, width = v.b + 2u, cells = height * width, size = size_of_patch(v);
+  u32 bytes = (cells + 7) & ~7u, room = min_of(size_above(4 * cells), 2048u);
+  u64 *hashes = (u64 *)T::room(c, (u64)cells * 10 + (u64)room * 8 + 2 * bytes + (u64)size * sizeof(Neighbors) + 16);
   if (!hashes) return false;
-  u64 *occupied = hashes + cells, *reached = occupied + height;
-  u16 *slots = (u16 *)(reached + height), *small = slots + 4 * room;
-  for (u32 k = 0; k < cells; k++)
+  u16 *slots = (u16 *)(hashes + cells);
+  u8 *occupied = (u8 *)(slots + 4 * room), *reached = occupied + bytes;
+  Neighbors *around = (Neighbors *)(reached + bytes);
+  u16 *found = (u16 *)(around + size);
+  auto place_of = [&](u32 at) { return (at / width - 1) << 5 | (at % width - 1); };
+  auto is_own = [&](u32 at) {
+    u32 i = at / width - 1, j = at % width - 1;
+    return i < v.a && j < v.b && payload[i] >> j & 1;
+  };
+  clear_bytes<T>(occupied, bytes);
+  each_below<T>(cells, [&](u32 k) {
     hashes[k] = hash_pair(top + (i32)(k / width) - 1, left + (i32)(k % width) - 1);
-  for (u32 k = 0; k < height; k++) occupied[k] = 0;
-  auto in = [&](const u64 *board, u32 at) { return board[at / width] >> (at % width) & 1; };
-  auto mark = [&](u64 *board, u32 at) { board[at / width] |= 1ull << (at % width); };
+  });
   // The cell of the lowest rank is the first.
-  u32 own = 0xffffffffu, start = 0;
-  for (u32 i = 0; i < v.a; i++)
-    for (u32 todo = payload[i]; todo; todo &= todo - 1) {
-      u32 j = lowest(todo), rank = ranks[((u32)top + i) * flood.width + (u32)left + j];
-      if (rank < own) own = rank, start = (i + 1) * width + j + 1;
+  typename T::template Own<u32> best;
+  T::each([&](u32 l) {
+    best[l] = 0xffffffffu;
+    for (u32 at = l; at < cells; at += T::WIDTH) {
+      if (!is_own(at)) continue;
+      u32 rank = ranks[((u32)top + at / width - 1) * flood.width + (u32)left + at % width - 1];
+      best[l] = min_of(best[l], rank << 16 | at);
     }
-  u32 taken = 0;
+  });
+  u32 first = T::lowest_of(best), own = first >> 16, start = first & 0xffff;
+  // Cells of objects found before.
+  typename T::template Own<u32> before;
   const V *objects = (const V *)flood.objects;
-  for (u32 k = 0; k < flood.count; k++) {
-    const V &other = objects[k];
-    if (other.len == v.len && payload_of(other) == payload) continue;
-    if (first_rank_alone(other, ranks, flood.width) >= own) continue;
-    taken += size_of_patch(other);
-    i32 down = row_of(other.len) - top + 1, right = column_of(other.len) - left + 1;
-    for (i32 i = max_of(0, -down); i < other.a && down + i < (i32)height; i++) {
-      u64 row = patch_row(other, 0, (u32)i);
-      if (right > 33 || right < -31) continue;
-      occupied[down + i] |= (right >= 0 ? row << right : row >> -right) & ((1ull << width) - 1);
+  T::each([&](u32 l) {
+    before[l] = 0;
+    for (u32 k = l; k < flood.count; k += T::WIDTH) {
+      const V &other = objects[k];
+      if (other.len == v.len && payload_of(other) == payload) continue;
+      if (first_rank_alone(other, ranks, flood.width) >= own) continue;
+      before[l] += size_of_patch(other);
+      i32 down = row_of(other.len) - top + 1, right = column_of(other.len) - left + 1;
+      for (i32 i = max_of(0, -down); i < other.a && down + i < (i32)height; i++)
+        for (u32 todo = patch_row(other, 0, (u32)i); todo; todo &= todo - 1) {
+          i32 j = right + (i32)lowest(todo);
+          if (j >= 0 && j < (i32)width) occupied[(u32)(down + i) * width + (u32)j] = 1;
+        }
     }
-  }
-  Table reach = {slots, slots + room, 7, 0}, next = {slots + 2 * room, slots + 3 * room, 7, 0};
-  Table near = {small, small + 32, 7, 0}, around = {small + 64, small + 96, 7, 0};
-  clear(next);
-  add(next, hashes, (u16)start);
+  });
+  u32 taken = T::sum_of(before);
+  Table next = {slots, slots + room, 7, 0}, reach = {slots + 2 * room, slots + 3 * room, 7, 0};
+  clear<T>(next);
+  add_all<T>(next, hashes, 1, [&](u32) { return start; });
   while (next.used) {
-    clear(reach);
-    for (u32 k = 0; k < height; k++) reached[k] = 0;
-    for (u32 slot = 0; slot <= next.mask; slot++) {
-      u32 at = next.slots[slot];
-      if (at == EMPTY || in(occupied, at)) continue;
-      u32 i = at / width - 1, j = at % width - 1;
-      if (i >= v.a || j >= v.b || !(payload[i] >> j & 1)) continue;
-      add_place(c, r, v, i << 5 | j);
-      mark(occupied, at);
-      taken++;
-      // The neighbours, in the order of their set.
-      clear(near);
-      add(near, hashes, (u16)(at - width));
-      add(near, hashes, (u16)(at + width));
-      add(near, hashes, (u16)(at - 1));
-      add(near, hashes, (u16)(at + 1));
-      if (flood.diagonal) {
-        clear(around);
-        add(around, hashes, (u16)(at - width - 1));
-        add(around, hashes, (u16)(at - width + 1));
-        add(around, hashes, (u16)(at + width - 1));
-        add(around, hashes, (u16)(at + width + 1));
-        resize(near, hashes, 32);
-        for (u32 k = 0; k < 8; k++)
-          if (around.slots[k] != EMPTY) add(near, hashes, around.slots[k]);
+    auto is_found = [&](u32 k) {
+      u32 at = next.slots[k];
+      return at != EMPTY && !occupied[at] && is_own(at);
+    };
+    u32 n = write_chosen<T>(next.mask + 1, found, is_found, [&](u32 k) { return next.slots[k]; });
+    add_places<T>(c, r, v, n, [&](u32 k) { return place_of(found[k]); });
+    clear_bytes<T>(reached, bytes);
+    each_below<T>(n, [&](u32 k) {
+      occupied[found[k]] = 1;
+      find_neighbors(flood, hashes, top, left, width, found[k], around[k]);
+    });
+    T::wait();
+    taken += n;
+    clear<T>(reach);
+    for (u32 k = 0; k < n; k++) {
+      const Neighbors &near = around[k];
+      make_room<T>(reach, hashes, near.count);
+      // A table of the same size is copied slot by slot.
+      if (reach.used == 0 && reach.mask == (is_full(near.count, 7) ? 31u : 7u)) {
+        each_below<T>(near.count, [&](u32 j) { reach.slots[near.slot[j]] = near.cell[j]; });
+        T::wait();
+        reach.used = near.count;
+      } else {
+        auto is_new = [&](u32 j) { return reached[near.cell[j]] ? (u32)EMPTY : near.cell[j]; };
+        add_all<T>(reach, hashes, near.count, is_new);
       }
-      clear(around);
-      for (u32 k = 0; k <= near.mask; k++) {
-        u32 e = near.slots[k];
-        if (e == EMPTY) continue;
-        i32 down = top + (i32)(e / width) - 1, right = left + (i32)(e % width) - 1;
-        if (down < 0 || down >= flood.height || right < 0 || right >= flood.width) continue;
-        add(around, hashes, (u16)e);
-      }
-      u32 both = reach.used + around.used;
-      if (both * 5 >= reach.mask * 3) resize(reach, hashes, size_above(both * 2));
-      bool copied = reach.used == 0 && reach.mask == around.mask;
-      for (u32 k = 0; k <= around.mask; k++) {
-        u16 e = around.slots[k];
-        if (copied) reach.slots[k] = e;
-        if (e == EMPTY || in(reached, e)) continue;
-        if (copied) reach.used++;
-        else add(reach, hashes, e);
-        mark(reached, e);
-      }
+      each_below<T>(near.count, [&](u32 j) { reached[near.cell[j]] = 1; });
+      T::wait();
     }
     // The next candidates are those reached without those occupied.
-    clear(next);
     if (reach.used / 4 > taken) {
       // A copy, in which those occupied are skipped above.
-      freeze(reach, hashes);
+      freeze<T>(reach, hashes);
       Table copy = reach;
       reach = next;
       next = copy;
       continue;
     }
-    for (u32 k = 0; k <= reach.mask; k++)
-      if (reach.slots[k] != EMPTY && !in(occupied, reach.slots[k])) add(next, hashes, reach.slots[k]);
+    clear<T>(next);
+    add_all<T>(next, hashes, reach.mask + 1, [&](u32 k) {
+      u32 at = reach.slots[k];
+      return at != EMPTY && !occupied[at] ? at : (u32)EMPTY;
+    });
   }
   return true;
 }
 
 /// Adds the elements of a frame: the union of its columns, and of its rows, and of both.
-CALLED bool replay_frame(const Ctx &c, const V &v, Replay &r) {
+template <class T> CALLED bool replay_frame(const Ctx &c, const V &v, Replay &r) {
   u32 height = v.a, width = v.b;
   Replay part, side;
-  if (!open_replay(c, part, 2 * width) || !open_replay(c, side, max_of(height, width))) return false;
-  for (u32 i = 0; i < height; i++) add_place(c, r, v, i << 5);
-  for (u32 i = 0; i < height; i++) add_place(c, side, v, i << 5 | (width - 1));
-  freeze(r.table, r.hashes);
-  merge_into(c, r, v, side, v);
-  clear(side);
-  for (u32 j = 0; j < width; j++) add_place(c, part, v, j);
-  for (u32 j = 0; j < width; j++) add_place(c, side, v, (height - 1) << 5 | j);
-  freeze(part.table, part.hashes);
-  merge_into(c, part, v, side, v);
-  freeze(r.table, r.hashes);
-  merge_into(c, r, v, part, v);
-  freeze(r.table, r.hashes);
+  if (!open_replay<T>(c, part, v, 2 * width) || !open_replay<T>(c, side, v, max_of(height, width))) return false;
+  add_places<T>(c, r, v, height, [&](u32 i) { return i << 5; });
+  add_places<T>(c, side, v, height, [&](u32 i) { return i << 5 | (width - 1); });
+  freeze<T>(r.table, r.hashes);
+  merge_into<T>(c, r, v, side, v);
+  clear<T>(side, v);
+  add_places<T>(c, part, v, width, [&](u32 j) { return j; });
+  add_places<T>(c, side, v, width, [&](u32 j) { return (height - 1) << 5 | j; });
+  freeze<T>(part.table, part.hashes);
+  merge_into<T>(c, part, v, side, v);
+  freeze<T>(r.table, r.hashes);
+  merge_into<T>(c, r, v, part, v);
+  freeze<T>(r.table, r.hashes);
   return true;
 }
 /// Adds the four neighbours of a location, or all eight.
-CALLED bool replay_neighbors(const Ctx &c, const V &v, Replay &r, bool all) {
-  add_place(c, r, v, 0 << 5 | 1);
-  add_place(c, r, v, 2 << 5 | 1);
-  add_place(c, r, v, 1 << 5 | 0);
-  add_place(c, r, v, 1 << 5 | 2);
+template <class T> CALLED bool replay_neighbors(const Ctx &c, const V &v, Replay &r, bool all) {
+  // The places are (i << 5 | j) of a board of 3 x 3.
+  const u64 direct = 1ull | 65ull << 16 | 32ull << 32 | 34ull << 48;
+  const u64 diagonal = 0ull | 2ull << 16 | 64ull << 32 | 66ull << 48;
+  add_places<T>(c, r, v, 4, [&](u32 k) { return (u32)(direct >> (16 * k)) & 0xffff; });
   if (!all) return true;
   Replay corners;
-  if (!open_replay(c, corners, 4)) return false;
-  add_place(c, corners, v, 0 << 5 | 0);
-  add_place(c, corners, v, 0 << 5 | 2);
-  add_place(c, corners, v, 2 << 5 | 0);
-  add_place(c, corners, v, 2 << 5 | 2);
-  merge_into(c, r, v, corners, v);
+  if (!open_replay<T>(c, corners, v, 4)) return false;
+  add_places<T>(c, corners, v, 4, [&](u32 k) { return (u32)(diagonal >> (16 * k)) & 0xffff; });
+  merge_into<T>(c, r, v, corners, v);
   return true;
 }
 
@@ -309,153 +359,264 @@ INLINE u32 moved_place(const V &v, u32 at) {
   }
 }
 
-template <int DEPTH> CALLED V replay(const Ctx &c, const V &v, Replay &r);
+template <class T, int DEPTH> CALLED V replay(const Ctx &c, const V &v, Replay &r);
 
+/// The iteration order of a patch: the places of its elements, or their numbers row by row. Returns a failure,
+/// or NONE.
+template <class T, int DEPTH> CALLED V write_order_of_patch(const Ctx &c, const V &v, bool places, u16 *to) {
+  if (!may_walk(v)) return stopped(ORDER);
+  Replay r;
+  V failed = replay<T, DEPTH>(c, v, r);
+  if (failed.kind != NONE) return failed;
+  const u16 *all = in_order<T>(r);
+  if (places) {
+    each_below<T>(r.table.used, [&](u32 k) { to[k] = all[k]; });
+    T::wait();
+    return none();
+  }
+  // How many elements stand in the rows before each.
+  u16 *before = (u16 *)T::room(c, 2u * v.a);
+  if (!before) return stopped(MEMORY);
+  each_below<T>(v.a, [&](u32 l) {
+    u32 own = 0;
+    for (u32 i = 0; i < l; i++) own += popcount(patch_row(v, 0, i));
+    before[l] = (u16)own;
+  });
+  T::wait();
+  each_below<T>(r.table.used, [&](u32 k) {
+    u32 i = all[k] >> 5;
+    to[k] = (u16)(before[i] + popcount(patch_row(v, 0, i) & low(all[k] & 31)));
+  });
+  T::wait();
+  return none();
+}
+
+/// The members of a container, whose elements are numbered one member after the other.
+struct Members {
+  const V *list;
+  u32 count, total;
+  u16 *outer;  // the order of the members
+  u16 *starts; // where the numbers of each begin
+  u16 *inner;  // the order of the elements of each
+};
+/// May a lane put one of n members in order by itself, while others do the same?
+INLINE bool is_short(u32 n, const V &member) { return length_of(member) <= min_of(n, 32u) * 3 / 2; }
+/// Writes the order of a member: for patches with places, the places in the boards of the patch `v`.
+template <class T, int DEPTH> INLINE V write_inner(const Ctx &c, const Members &m, u32 k, const V *v) {
+  const V &member = m.list[k];
+  u16 *to = m.inner + m.starts[k];
+  if (!v) return write_order<T, DEPTH>(c, member, to);
+  u32 n = max_of(length_of(member), 1u);
+  if (is_patch(member) && size_of_patch(member) == 0) return none();
+  if (is_patch(member)) {
+    V failed = write_order_of_patch<T, DEPTH>(c, member, true, to);
+    if (failed.kind != NONE) return failed;
+  } else if (member.kind == PAIR || member.kind == CELL) {
+    each_below<T>(1, [&](u32) { to[0] = 0; });
+    T::wait();
+  } else {
+    return stopped(ORDER);
+  }
+  each_below<T>(n, [&](u32 j) { to[j] = (u16)place_in(*v, member, to[j]); });
+  T::wait();
+  return none();
+}
+/// The number of elements of a member, or 1 for a location or a cell.
+INLINE u32 size_of_member(const V &v) { return v.kind == PAIR || v.kind == CELL ? 1 : length_of(v); }
+/// Finds out the order of the members of a container and of their elements. For the elements of a patch `v`
+/// these are places in its boards. Returns a failure, or NONE.
+template <class T, int DEPTH> CALLED V open_members(const Ctx &c, const V &parent, const V *v, Members &m) {
+  m.list = (const V *)parent.bits;
+  m.count = parent.len;
+  m.starts = (u16 *)T::room(c, (u64)m.count * 4);
+  if (!m.starts) return stopped(MEMORY);
+  m.outer = m.starts + m.count;
+  m.total = 0;
+  for (u32 from = 0; from < m.count; from += T::WIDTH) {
+    typename T::template Own<u32> own;
+    T::each([&](u32 l) { own[l] = from + l < m.count ? size_of_member(m.list[from + l]) : 0; });
+    // Each lane adds up those before it.
+    T::each([&](u32 l) {
+      if (from + l >= m.count) return;
+      u32 start = m.total;
+      for (u32 k = 0; k < l; k++) start += size_of_member(m.list[from + k]);
+      m.starts[from + l] = (u16)start;
+    });
+    m.total += T::sum_of(own);
+  }
+  if (m.total >= EMPTY) return stopped(SIZE);
+  m.inner = (u16 *)T::room(c, (u64)m.total * 2);
+  if (!m.inner) return stopped(MEMORY);
+  T::wait();
+  V failed = write_order<T, DEPTH>(c, parent, m.outer);
+  if (failed.kind != NONE) return failed;
+  typename T::template Own<u32> reasons;
+  T::each([&](u32 l) {
+    reasons[l] = 0;
+    for (u32 k = l; k < m.count; k += T::WIDTH) {
+      if (T::WIDTH > 1 && !is_short(m.count, m.list[k])) continue;
+      V done = write_inner<Lone, DEPTH>(c, m, k, v);
+      if (done.kind != NONE) reasons[l] |= done.a == MEMORY ? 2 : 1;
+    }
+  });
+  T::wait();
+  if (T::where([&](u32 l) { return reasons[l] & 2; })) return stopped(MEMORY);
+  if (T::where([&](u32 l) { return reasons[l] & 1; })) return stopped(ORDER);
+  for (u32 k = 0; T::WIDTH > 1 && k < m.count; k++) {
+    if (is_short(m.count, m.list[k])) continue;
+    failed = write_inner<T, DEPTH>(c, m, k, v);
+    if (failed.kind != NONE) return failed;
+  }
+  return none();
+}
+
+/// Replays a patch that was made of two: their union or their difference. Returns a failure, or NONE.
+template <class T, int DEPTH> INLINE V replay_two(const Ctx &c, const V &v, const Origin &origin, Replay &r) {
+  const V &a = ((const V *)origin.parent.bits)[0], &b = ((const V *)origin.parent.bits)[1];
+  Replay other;
+  V failed = replay<T, DEPTH>(c, a, other);
+  if (failed.kind != NONE) return failed;
+  bool copy = origin.making == UNITE || size_of_patch(a) / 4 > size_of_patch(b);
+  if (!copy) {
+    add_those_of<T>(c, r, v, other, a);
+    return none();
+  }
+  if (other.dummies) return stopped(ORDER);
+  freeze<T>(other.table, other.hashes);
+  u32 n = other.table.used, slots = other.table.mask + 1;
+  each_below<T>(n, [&](u32 k) { other.places[k] = (u16)place_in(v, a, other.places[k]); });
+  T::wait();
+  if (origin.making == SUBTRACT) {
+    // What is taken out leaves dummies.
+    u32 left = 0;
+    for (u32 from = 0; from < slots; from += T::WIDTH)
+      left += popcount(T::where([&](u32 l) {
+        if (from + l >= slots || other.table.slots[from + l] == EMPTY) return false;
+        u16 &k = other.table.slots[from + l];
+        bool stays = other.places[k] < NOWHERE;
+        if (!stays) k = EMPTY;
+        return stays;
+      }));
+    T::wait();
+    r = other;
+    r.table.used = left;
+    r.dummies = true;
+    return none();
+  }
+  each_below<T>(n, [&](u32 k) {
+    r.places[k] = other.places[k];
+    r.hashes[k] = other.hashes[k];
+    r.seen[other.places[k]] = 1;
+  });
+  each_below<T>(slots, [&](u32 k) { r.table.slots[k] = other.table.slots[k]; });
+  T::wait();
+  r.table.mask = other.table.mask;
+  r.table.used = n;
+  failed = replay<T, DEPTH>(c, b, other);
+  if (failed.kind == NONE) merge_into<T>(c, r, v, other, b);
+  return failed;
+}
 /// Replays a patch that was made of other values. Returns a failure, or NONE.
-template <int DEPTH> INLINE V replay_made(const Ctx &c, const V &v, Replay &r) {
+template <class T, int DEPTH> INLINE V replay_made(const Ctx &c, const V &v, Replay &r) {
   if (DEPTH == 0) return stopped(ORDER);
   const int INNER = DEPTH ? DEPTH - 1 : 0;
   const Origin &origin = origin_of(v);
   const V &parent = origin.parent;
   const u16 *list = (const u16 *)origin.list;
   Replay other;
-  if (origin.making == SEQUENCE) {
-    for (u32 k = 0; k < parent.len; k++) add_place(c, r, v, list[k]);
-    return none();
-  }
-  if (origin.making == IMAGES) {
-    u32 n = length_of(parent);
-    u16 *order = (u16 *)take_alone(c, (u64)n * 2);
-    if (!order) return stopped(MEMORY);
-    V failed = write_order<INNER>(c, parent, order);
-    for (u32 k = 0; failed.kind == NONE && k < n; k++) add_place(c, r, v, list[order[k]]);
-    return failed;
-  }
-  if (origin.making == SCALED) {
-    V failed = replay<INNER>(c, parent, other);
-    if (failed.kind != NONE) return failed;
-    u32 times = v.a / parent.a;
-    each_place(other, [&](u32 at) {
-      u32 i = (at >> 5) * times, j = (at & 31) * times;
-      for (u32 p = 0; p < times; p++)
-        for (u32 q = 0; q < times; q++) add_place(c, r, v, (i + p) << 5 | (j + q));
-    });
-    freeze(r.table, r.hashes);
-    return none();
-  }
-  if (origin.making == UNITE || origin.making == SUBTRACT) {
-    const V &a = ((const V *)parent.bits)[0], &b = ((const V *)parent.bits)[1];
-    V failed = replay<INNER>(c, a, other);
-    if (failed.kind != NONE) return failed;
-    bool copy = origin.making == UNITE || size_of_patch(a) / 4 > size_of_patch(b);
-    if (!copy) {
-      each_place(other, [&](u32 at) {
-        u32 own = place_in(v, a, at);
-        if (own < 1024) add_place(c, r, v, own);
+  V failed = none();
+  switch (origin.making) {
+    case SEQUENCE:
+      add_places<T>(c, r, v, parent.len, [&](u32 k) { return list[k]; });
+      return none();
+    case IMAGES: {
+      u32 n = length_of(parent);
+      u16 *order = (u16 *)T::room(c, (u64)n * 2);
+      if (!order) return stopped(MEMORY);
+      failed = write_order<T, INNER>(c, parent, order);
+      if (failed.kind == NONE) add_places<T>(c, r, v, n, [&](u32 k) { return list[order[k]]; });
+      return failed;
+    }
+    case SCALED: {
+      failed = replay<T, INNER>(c, parent, other);
+      if (failed.kind != NONE) return failed;
+      const u16 *all = in_order<T>(other);
+      u32 times = v.a / parent.a, each = times * times;
+      add_places<T>(c, r, v, other.table.used * each, [&](u32 k) {
+        u32 at = all[k / each], p = k % each / times, q = k % times;
+        return ((at >> 5) * times + p) << 5 | ((at & 31) * times + q);
       });
+      freeze<T>(r.table, r.hashes);
       return none();
     }
-    if (other.dummies) return stopped(ORDER);
-    freeze(other.table, other.hashes);
-    if (origin.making == SUBTRACT) {
-      // What is taken out leaves dummies.
-      u32 n = other.table.used;
-      for (u32 k = 0; k < n; k++) other.places[k] = (u16)place_in(v, a, other.places[k]);
-      for (u32 slot = 0; slot <= other.table.mask; slot++) {
-        u16 &k = other.table.slots[slot];
-        if (k != EMPTY && other.places[k] >= 1024) k = EMPTY, other.table.used--;
-      }
-      r = other;
-      r.dummies = true;
-      return none();
-    }
-    for (u32 k = 0; k < other.table.used; k++) {
-      u32 at = place_in(v, a, other.places[k]);
-      r.places[k] = (u16)at;
-      r.hashes[k] = other.hashes[k];
-      r.seen[at >> 5] |= 1u << (at & 31);
-    }
-    for (u32 slot = 0; slot <= other.table.mask; slot++) r.table.slots[slot] = other.table.slots[slot];
-    r.table.mask = other.table.mask;
-    r.table.used = other.table.used;
-    failed = replay<INNER>(c, b, other);
-    if (failed.kind == NONE) merge_into(c, r, v, other, b);
-    return failed;
+    case UNITE:
+    case SUBTRACT: return replay_two<T, INNER>(c, v, origin, r);
+    default: break;
   }
   // One patch, or members of a container.
-  const V *members = &parent;
-  u32 n = 1;
-  u16 *order = nullptr;
-  if (!is_patch(parent)) {
-    n = parent.len;
-    members = (const V *)parent.bits;
-    order = (u16 *)take_alone(c, (u64)n * 2);
-    if (!order) return stopped(MEMORY);
-    V failed = write_order<INNER>(c, parent, order);
-    if (failed.kind != NONE) return failed;
+  if (is_patch(parent)) {
+    failed = replay<T, INNER>(c, parent, other);
+    if (failed.kind == NONE) add_those_of<T>(c, r, v, other, parent);
+    return failed;
   }
-  for (u32 k = 0; k < n; k++) {
-    const V &member = members[order ? order[k] : 0];
-    if (member.kind == PAIR || member.kind == CELL) {
-      u32 own = place_in(v, member, 0);
-      if (own < 1024) add_place(c, r, v, own);
-      continue;
-    }
-    if (!is_patch(member)) return stopped(ORDER);
-    if (size_of_patch(member) == 0) continue;
-    V failed = replay<INNER>(c, member, other);
-    if (failed.kind != NONE) return failed;
-    each_place(other, [&](u32 at) {
-      u32 own = place_in(v, member, at);
-      if (own < 1024) add_place(c, r, v, own);
-    });
+  Members m;
+  failed = open_members<T, INNER>(c, parent, &v, m);
+  for (u32 k = 0; failed.kind == NONE && k < m.count; k++) {
+    u32 own = m.outer[k];
+    const u16 *places = m.inner + m.starts[own];
+    add_places<T>(c, r, v, size_of_member(m.list[own]), [&](u32 j) { return places[j]; });
   }
-  return none();
+  return failed;
 }
 
-/// The cells of the largest object whose fill one lane replays. The CPU takes less time for larger ones than
-/// all others would wait.
+/// The cells of the largest object whose fill a lane replays alone. Others would wait for it.
 const u32 MOST_FLOODED = 64;
 
 /// Replays how Python built a patch that is not empty. Returns a failure, or NONE.
-template <int DEPTH> CALLED V replay(const Ctx &c, const V &v, Replay &r) {
+template <class T, int DEPTH> CALLED V replay(const Ctx &c, const V &v, Replay &r) {
   u32 n = size_of_patch(v), depth = 0;
   V root = v;
   for (; has_own_places(root); depth++) root = origin_of(root).parent;
-  if (n > 1 && (walk_of(root) == NO_WALK || (walk_of(root) == FLOODED && n > MOST_FLOODED))) return stopped(ORDER);
-  if (!open_replay(c, r, n)) return stopped(MEMORY);
-  bool done = true;
   u32 walk = n == 1 ? ROWS_BUILT : walk_of(root);
+  if (walk == NO_WALK || (walk == FLOODED && T::WIDTH == 1 && n > MOST_FLOODED)) return stopped(ORDER);
+  if (!open_replay<T>(c, r, root, n)) return stopped(MEMORY);
+  bool done = true;
   switch (walk) {
-    case FLOODED: done = replay_flood(c, root, r); break;
-    case FRAME: done = replay_frame(c, root, r); break;
+    case FLOODED: done = replay_flood<T>(c, root, r); break;
+    case FRAME: done = replay_frame<T>(c, root, r); break;
     case CROSS:
-    case RING: done = replay_neighbors(c, root, r, walk == RING); break;
+    case RING: done = replay_neighbors<T>(c, root, r, walk == RING); break;
     case MADE: {
-      V failed = replay_made<DEPTH>(c, root, r);
+      V failed = replay_made<T, DEPTH>(c, root, r);
       if (failed.kind != NONE) return failed;
       break;
     }
     default:
-      for (u32 i = 0; i < root.a; i++)
-        for (u32 todo = patch_row(root, 0, i); todo; todo &= todo - 1)
-          add_place(c, r, root, i << 5 | lowest(todo));
+      // All places of the board, of which some are in the patch.
+      add_places<T>(c, r, root, 32u * root.a, [&](u32 at) {
+        return patch_row(root, 0, at >> 5) >> (at & 31) & 1 ? at : NOWHERE;
+      });
   }
   if (!done) return stopped(MEMORY);
-  if (walk == FLOODED || walk == ROWS_FROZEN) freeze(r.table, r.hashes);
+  if (walk == FLOODED || walk == ROWS_FROZEN) freeze<T>(r.table, r.hashes);
   if (r.table.used != n) return stopped(ORDER);
   // The sets that were built of it, one after the other.
   for (u32 level = depth; level-- > 0;) {
     V now = v;
     for (u32 k = 0; k < level; k++) now = origin_of(now).parent;
-    u32 k = 0;
-    each_place(r, [&](u32 at) { r.others[k++] = (u16)at; });
-    clear(r);
+    in_order<T>(r);
     u16 *sequence = r.others;
     r.others = r.places;
     r.places = sequence;
+    if (now.a > root.a) {
+      // The transposed board is higher.
+      r.seen = (u8 *)T::room(c, 32u * now.a);
+      if (!r.seen) return stopped(MEMORY);
+      root = now;
+    }
+    clear<T>(r, now);
     // Number k is read before it is written.
-    for (k = 0; k < n; k++) add_place(c, r, now, moved_place(now, sequence[k]));
+    add_places<T>(c, r, now, n, [&](u32 k) { return moved_place(now, sequence[k]); });
   }
   return none();
 }
@@ -466,27 +627,13 @@ const int DEEPEST = 2;
 
 // ---- For ops --------------------------------------------------------------------------------------------
 
-/// The first or the last element of a patch that is not empty, for a lane alone.
-CALLED V end_of_patch(const Ctx &c, const V &v, bool last) {
+/// The first or the last element of a patch that is not empty, or a failure.
+template <class T> CALLED V end_of_patch(const Ctx &c, const V &v, bool last) {
   if (!may_walk(v)) return stopped(ORDER);
   Replay r;
-  V failed = replay<DEEPEST>(c, v, r);
+  V failed = replay<T, DEEPEST>(c, v, r);
   if (failed.kind != NONE) return failed;
-  u32 slot = last ? r.table.mask : 0;
-  while (r.table.slots[slot] == EMPTY) slot += last ? (u32)-1 : 1u;
-  return element_at(v, r.places[r.table.slots[slot]]);
-}
-/// The first element of a patch that is not empty, or a failure.
-CALLED V first_element(const Ctx &c, const V &v) {
-  V first = stopped(ORDER);
-  if (!may_walk(v)) return first;
-  V *to = (V *)take(c, sizeof(V));
-  if (!to) return stopped(MEMORY);
-  alone([&]() {
-    *to = end_of_patch(c, v, false);
-    return 0u;
-  });
-  return *to;
+  return element_at(v, r.places[end_of_table(r.table, last)]);
 }
 /// The same patch without a known order.
 INLINE V unordered(V v) {

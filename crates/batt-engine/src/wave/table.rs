@@ -125,7 +125,7 @@ fn parse(line: &'static str) -> Option<WaveKernel> {
     let (mapping, rest) = line.split_once('(')?;
     let mapping = match mapping {
         "ROW" => WaveMapping::Row,
-        "THREAD" => WaveMapping::Thread,
+        "THREAD" | "BOTH" => WaveMapping::Thread,
         _ => return None,
     };
     let mut fields = rest.strip_suffix(')')?.split(", ");

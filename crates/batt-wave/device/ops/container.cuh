@@ -69,23 +69,20 @@ INLINE u32 first_rank_alone(const V &v, const u16 *ranks, u32 width) {
     }
   return best;
 }
-/// The first or the last element of a container. Faults are those of `first` and `last`.
+/// More elements than a lane puts in order alone, while 31 others wait.
+const u32 MOST_QUICK = 8;
+/// The first or the last element of a container, by a lane alone. It leaves large sets to all lanes. Faults are
+/// those of `first` and `last`.
 INLINE V end_alone(const Ctx &c, const V &v, bool last) {
   i32 n = length_alone(c, v);
   if (n < 0) return v.kind == OP ? stopped(ODD) : fault(TYPE_);
   if (n == 0) return fault(last ? VALUE_ : STOP_ITERATION);
   u32 at = last ? (u32)n - 1 : 0;
-  if (is_patch(v)) return n == 1 ? only_element(v) : end_of_patch(c, v, last);
-  if (v.kind != SET) return element_alone(c, v, at);
-  const V *items = (const V *)v.bits;
-  if (n == 1 || v.c == IN_ORDER) return items[at];
-  if (v.c != UNKNOWN && (u32)n > MOST_ALONE) return stopped(SIZE);
-  KnownTable known = table_of<DEEPEST>(c, v, nullptr);
-  if (!known.hashes) return stopped(known.reason);
-  const Table &t = known.table;
-  u32 slot = last ? t.mask : 0;
-  while (t.slots[slot] == EMPTY) slot += last ? (u32)-1 : 1u;
-  return items[t.slots[slot]];
+  if (is_patch(v) && n == 1) return only_element(v);
+  if (!is_unordered(v)) return element_alone(c, v, at);
+  if (!may_walk(v)) return stopped(ORDER);
+  if ((u32)n > MOST_QUICK) return deferred();
+  return end_of_set<Lone>(c, v, last);
 }
 
 THREAD_OP(size)(const Ctx &c, V container) {
@@ -94,6 +91,8 @@ THREAD_OP(size)(const Ctx &c, V container) {
 }
 THREAD_OP(first)(const Ctx &c, V container) { return end_alone(c, container, false); }
 THREAD_OP(last)(const Ctx &c, V container) { return end_alone(c, container, true); }
+INLINE V op_first_by_all(const Ctx &c, V container) { return end_of_set<Warp>(c, container, false); }
+INLINE V op_last_by_all(const Ctx &c, V container) { return end_of_set<Warp>(c, container, true); }
 
 // ---- Elements ----------------------------------------------------------------------------------
 
@@ -415,25 +414,24 @@ INLINE V set_with(const Ctx &c, const V &set, const V &value) {
   V source = set;
   // A single element stands where it would in a table of its own.
   if (source.len == 1) source.c = BUILT;
-  if (source.len > MOST_ALONE) return unordered;
+  if (source.len > MOST_ORDERED) return unordered;
   u64 hash;
-  Prepared prepared;
-  if (!may_walk(source) || !hash_value<2>(c, value, &hash) || prepare(c, source, prepared).kind != NONE) return unordered;
+  if (!may_walk(source) || !hash_value<2>(c, value, &hash)) return unordered;
+  KnownTable found = table_of<Warp, DEEPEST>(c, source);
+  u16 *order = (u16 *)take(c, (u64)n * 2);
+  if (!found.hashes || !order) return unordered;
+  Table t = found.table;
+  put(found.hashes + set.len, hash);
   sync();
-  u32 known = alone([&]() {
-    KnownTable found = table_of<DEEPEST>(c, source, &prepared);
-    if (!found.hashes) return 0u;
-    Table t = found.table;
-    found.hashes[set.len] = hash;
-    freeze(t, found.hashes);
-    if ((t.used + 1) * 5 >= t.mask * 3) resize(t, found.hashes, size_above((t.used + 1) * 2));
-    if (answer == NO) add(t, found.hashes, (u16)set.len);
-    u32 done = 0;
-    for (u32 k = 0; k <= t.mask; k++)
-      if (t.slots[k] != EMPTY) sorted[done++] = items[t.slots[k]];
-    return 1u;
+  freeze<Warp>(t, found.hashes);
+  make_room<Warp>(t, found.hashes, 1);
+  if (answer == NO) add_all<Warp>(t, found.hashes, 1, [&](u32) { return set.len; });
+  write_slots<Warp>(t, order);
+  (void)rows([&](u32 l) {
+    for (u32 k = l; k < n; k += 32) sorted[k] = items[order[k]];
+    return 0u;
   });
-  return known ? make(SET, 0, 0, IN_ORDER, n, (u64)sorted) : unordered;
+  return make(SET, 0, 0, IN_ORDER, n, (u64)sorted);
 }
 ROW_OP(insert)(const Ctx &c, V value, V container) {
   if (!any_set(container)) return container.kind == OP ? stopped(ODD) : fault(ATTRIBUTE_ERROR);
@@ -546,6 +544,12 @@ CALLED V joined_stored(const Ctx &c, u32 n, const V *list, Items &all, u32 *&sta
   all.ordered = false;
   return none();
 }
+/// Writes the numbers of a container's elements in iteration order, or as they are stored. Is the order known?
+template <class T> INLINE bool write_order_if_known(const Ctx &c, const V &v, u16 *to) {
+  if (write_order<T, DEEPEST>(c, v, to).kind == NONE) return true;
+  write_numbers<T>(to, length_of(v));
+  return false;
+}
 /// The same in iteration order, if it is known.
 CALLED V joined_in_order(const Ctx &c, u32 n, const V *list, Items &all) {
   u32 *starts;
@@ -559,12 +563,11 @@ CALLED V joined_in_order(const Ctx &c, u32 n, const V *list, Items &all) {
   all.ordered = !rows_of(rows([&](u32 l) {
     u32 unknown = 0;
     for (u32 k = l; k < n; k += 32)
-      if (write_order<DEEPEST>(c, list[k], order + starts[k]).kind != NONE) {
-        write_numbers(order + starts[k], length_of(list[k]));
-        unknown = 1;
-      }
+      if (is_short(n, list[k])) unknown |= !write_order_if_known<Lone>(c, list[k], order + starts[k]);
     return unknown;
   }));
+  for (u32 k = 0; k < n; k++)
+    if (!is_short(n, list[k])) all.ordered &= write_order_if_known<Warp>(c, list[k], order + starts[k]);
   sync();
   (void)rows([&](u32 l) {
     for (u32 k = l; k < n; k += 32)

@@ -197,8 +197,8 @@ INLINE V union_in_order(const Ctx &c, const V *list, u32 n, u32 m) {
   const u32 MOST = 512, MOST_COLUMNS = 128;
   V *sorted = (V *)take(c, (n + m) * sizeof(V));
   u64 *hashes = (u64 *)take(c, (n + m) * 8);
-  u16 *scratch = (u16 *)take(c, (MOST + MOST_COLUMNS) * 4);
-  if (!sorted || !hashes || !scratch) return stopped(MEMORY);
+  u16 *scratch = (u16 *)take(c, (MOST + MOST_COLUMNS) * 4), *order = (u16 *)take(c, (n + m) * 2);
+  if (!sorted || !hashes || !scratch || !order) return stopped(MEMORY);
   (void)rows([&](u32 l) {
     for (u32 k = l; k < n + m; k += 32) {
       const V &v = list[k];
@@ -213,20 +213,19 @@ INLINE V union_in_order(const Ctx &c, const V *list, u32 n, u32 m) {
     return 0u;
   });
   sync();
-  alone([&]() {
-    Table t = {scratch, scratch + MOST, 7, 0};
-    Table columns = {scratch + 2 * MOST, scratch + 2 * MOST + MOST_COLUMNS, 7, 0};
-    for (u32 k = 0; k < 8; k++) t.slots[k] = columns.slots[k] = EMPTY;
-    for (u32 k = 0; k < n; k++) add(t, hashes, (u16)k);
-    for (u32 k = n; k < n + m; k++) add(columns, hashes, (u16)k);
-    freeze(t, hashes);
-    freeze(columns, hashes);
-    if ((n + m) * 5 >= t.mask * 3) resize(t, hashes, size_above((n + m) * 2));
-    for (u32 k = 0; k <= columns.mask; k++)
-      if (columns.slots[k] != EMPTY) add(t, hashes, columns.slots[k]);
-    u32 done = 0;
-    for (u32 k = 0; k <= t.mask; k++)
-      if (t.slots[k] != EMPTY) sorted[done++] = list[t.slots[k]];
+  Table t = {scratch, scratch + MOST, 7, 0};
+  Table columns = {scratch + 2 * MOST, scratch + 2 * MOST + MOST_COLUMNS, 7, 0};
+  clear<Warp>(t);
+  clear<Warp>(columns);
+  add_all<Warp>(t, hashes, n, [&](u32 k) { return k; });
+  add_all<Warp>(columns, hashes, m, [&](u32 k) { return n + k; });
+  freeze<Warp>(t, hashes);
+  freeze<Warp>(columns, hashes);
+  make_room<Warp>(t, hashes, m);
+  add_all<Warp>(t, hashes, columns.mask + 1, [&](u32 k) { return columns.slots[k]; });
+  write_slots<Warp>(t, order);
+  (void)rows([&](u32 l) {
+    for (u32 k = l; k < n + m; k += 32) sorted[k] = list[order[k]];
     return 0u;
   });
   return make(SET, 0, 0, IN_ORDER, n + m, (u64)sorted);
