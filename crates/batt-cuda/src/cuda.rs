@@ -1,5 +1,6 @@
 //! A CUDA GPU as a device of the engine.
 
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::collections::btree_map::Entry;
 use std::env;
@@ -861,7 +862,7 @@ pub(crate) fn load(
 }
 
 /// Links relocatable machine code for the device whose context is current.
-fn link(parts: &[u8]) -> Result<Vec<u8>, DeviceError> {
+fn link(images: &[Image]) -> Result<Vec<u8>, DeviceError> {
     let why = |error| DeviceError::Compile(describe("the driver cannot link the kernel", error));
     let mut state = ptr::null_mut();
     // SAFETY: the number of options is zero, so the option lists may be null. `state` is a live
@@ -869,32 +870,54 @@ fn link(parts: &[u8]) -> Result<Vec<u8>, DeviceError> {
     unsafe { sys::cuLinkCreate_v2(0, ptr::null_mut(), ptr::null_mut(), &raw mut state) }
         .result()
         .map_err(why)?;
-    let (mut linked, mut bytes) = (ptr::null_mut(), 0);
-    // SAFETY: the state is valid until it is destroyed below. The driver reads the parts only
-    // during the call. The linked code belongs to the state and is copied before the state is
-    // destroyed.
-    let made = unsafe {
-        let input = sys::CUjitInputType::CU_JIT_INPUT_CUBIN;
-        let (data, none) = (parts.as_ptr().cast_mut().cast(), ptr::null_mut());
-        let name = name();
-        sys::cuLinkAddData_v2(
-            state,
-            input,
-            data,
-            parts.len(),
-            name.as_ptr(),
-            0,
-            none,
-            none.cast(),
-        )
+    let add = |image: &Image| {
+        let (kind, bytes) = with_end(image);
+        let none = ptr::null_mut();
+        // SAFETY: the state is valid until it is destroyed below. The driver reads the code only
+        // during the call. The number of options is zero, so the option lists may be null.
+        unsafe {
+            sys::cuLinkAddData_v2(
+                state,
+                kind,
+                bytes.as_ptr().cast_mut().cast(),
+                bytes.len(),
+                name().as_ptr(),
+                0,
+                none,
+                none.cast(),
+            )
+        }
         .result()
-        .and_then(|()| sys::cuLinkComplete(state, &raw mut linked, &raw mut bytes).result())
-        .map(|()| slice::from_raw_parts(linked.cast::<u8>(), bytes).to_vec())
     };
+    let (mut linked, mut bytes) = (ptr::null_mut(), 0);
+    let made = images.iter().try_for_each(add).and_then(|()| {
+        // SAFETY: the state is valid until it is destroyed below. The linked code belongs to it and
+        // is copied before.
+        unsafe {
+            sys::cuLinkComplete(state, &raw mut linked, &raw mut bytes)
+                .result()
+                .map(|()| slice::from_raw_parts(linked.cast::<u8>(), bytes).to_vec())
+        }
+    });
     // SAFETY: the state was created above and is destroyed only here. An error has no consequence
     // here.
     let _ = unsafe { sys::cuLinkDestroy(state) };
     made.map_err(why)
+}
+
+/// Returns code as the driver's linker takes it: with a zero byte at the end if it is a text.
+fn with_end(image: &Image) -> (sys::CUjitInputType, Cow<'_, [u8]>) {
+    match image {
+        Image::Cubin(bytes) => (
+            sys::CUjitInputType::CU_JIT_INPUT_CUBIN,
+            Cow::Borrowed(bytes),
+        ),
+        Image::Ptx(bytes) => {
+            let mut text = bytes.clone();
+            text.push(0);
+            (sys::CUjitInputType::CU_JIT_INPUT_PTX, Cow::Owned(text))
+        }
+    }
 }
 
 fn load_image(image: &Image) -> Result<CUmodule, DriverError> {

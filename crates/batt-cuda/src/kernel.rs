@@ -2,6 +2,9 @@
 
 use std::env;
 use std::path::PathBuf;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Mutex, PoisonError};
+use std::thread;
 use std::time::{Duration, Instant};
 
 use batt_engine::device::DeviceError;
@@ -9,13 +12,15 @@ use batt_engine::device::DeviceError;
 use crate::arch::{Arch, Version};
 use crate::cache::{Cache, Key};
 use crate::nvrtc::{Compilation, Image, Nvrtc, NvrtcOptions, Places};
-use crate::source::Source;
+use crate::source::{Source, SourcePart};
 
 /// Provides kernels: from the cache, otherwise from the compiler.
 #[derive(Clone, Debug)]
 pub struct Maker {
     /// The source, the main file first.
     pub files: &'static [Source],
+    /// The parts of the source, if threads compile them at the same time; otherwise there are none.
+    pub parts: &'static [SourcePart],
     /// The options of the compiler.
     pub options: NvrtcOptions,
     /// The cache of kernels.
@@ -26,8 +31,8 @@ pub struct Maker {
     pub link: Option<Link>,
 }
 
-/// Links relocatable machine code.
-pub type Link = fn(&[u8]) -> Result<Vec<u8>, DeviceError>;
+/// Links relocatable code.
+pub type Link = fn(&[Image]) -> Result<Vec<u8>, DeviceError>;
 
 /// A kernel in a form that the driver can load.
 #[derive(Clone, Debug)]
@@ -52,6 +57,7 @@ impl Maker {
     pub fn from_env(files: &'static [Source]) -> Maker {
         Maker {
             files,
+            parts: &[],
             options: NvrtcOptions {
                 line_info: env::var_os("BATT_DEVICE_LINEINFO").is_some_and(|set| !set.is_empty()),
                 ..NvrtcOptions::default()
@@ -123,14 +129,22 @@ impl Maker {
         notes: &mut Vec<String>,
     ) -> Result<Compilation, DeviceError> {
         let start = Instant::now();
-        let mut made = nvrtc.compile(self.files, arch, options)?;
-        // PTX is not linked here, because the driver translates and links it.
-        let (Some(link), Image::Cubin(parts), false) = (self.link, &made.image, options.whole)
-        else {
-            return Ok(made);
+        let Some(link) = self.link.filter(|_| !options.whole) else {
+            return nvrtc.compile(self.files, arch, options);
         };
-        match link(parts) {
-            Ok(linked) => made.image = Image::Cubin(linked),
+        let images = match self.parts {
+            [] => {
+                let made = nvrtc.compile(self.files, arch, options)?;
+                if matches!(made.image, Image::Ptx(_)) {
+                    // The driver translates and links it.
+                    return Ok(made);
+                }
+                vec![made.image]
+            }
+            parts => compile_parts(nvrtc, parts, arch, options)?,
+        };
+        let image = match link(&images) {
+            Ok(linked) => Image::Cubin(linked),
             Err(error) => {
                 notes.push(format!(
                     "{error}; compiling as one module, which takes longer"
@@ -139,12 +153,56 @@ impl Maker {
                     whole: true,
                     ..options
                 };
-                made = nvrtc.compile(self.files, arch, options)?;
+                nvrtc.compile(self.files, arch, options)?.image
             }
-        }
-        made.time = start.elapsed();
-        Ok(made)
+        };
+        Ok(Compilation {
+            image,
+            log: String::new(),
+            time: start.elapsed(),
+        })
     }
+}
+
+/// Compiles all parts of a source, on all cores.
+fn compile_parts(
+    nvrtc: &Nvrtc,
+    parts: &[SourcePart],
+    arch: Arch,
+    options: NvrtcOptions,
+) -> Result<Vec<Image>, DeviceError> {
+    let next = AtomicUsize::new(0);
+    let made: Vec<Mutex<Option<Result<Compilation, DeviceError>>>> =
+        parts.iter().map(|_| Mutex::default()).collect();
+    let work = || {
+        loop {
+            let index = next.fetch_add(1, Ordering::Relaxed);
+            let Some((part, place)) = parts.get(index).zip(made.get(index)) else {
+                break;
+            };
+            let options = NvrtcOptions {
+                part: Some(part.word),
+                ..options
+            };
+            let compiled = nvrtc.compile(&part.files, arch, options);
+            *place.lock().unwrap_or_else(PoisonError::into_inner) = Some(compiled);
+        }
+    };
+    thread::scope(|scope| {
+        let threads = thread::available_parallelism().map_or(1, usize::from);
+        for _ in 1..threads.min(parts.len()) {
+            // Without the thread, this one does its work.
+            let _ = thread::Builder::new().spawn_scoped(scope, work);
+        }
+        work();
+    });
+    let ended = || DeviceError::Compile("a thread of the compiler ended".into());
+    made.into_iter()
+        .map(|place| {
+            let made = place.into_inner().unwrap_or_else(PoisonError::into_inner);
+            Ok(made.ok_or_else(ended)??.image)
+        })
+        .collect()
 }
 
 #[cfg(test)]
@@ -162,6 +220,7 @@ mod tests {
     fn maker(cache: Cache) -> Maker {
         Maker {
             files: PROBE,
+            parts: &[],
             options: NvrtcOptions::default(),
             cache,
             places: Places::default(),
@@ -240,7 +299,7 @@ mod tests {
             ..maker(Cache::none())
         };
         let mut notes = Vec::new();
-        let linked = with(|parts| Ok(parts[..4].to_vec()));
+        let linked = with(|parts| Ok(parts[0].bytes()[..4].to_vec()));
         let kernel = linked.kernel(Arch(90), None, &mut notes).unwrap();
         assert_eq!(kernel.image.bytes(), b"\x7fELF");
         let unlinked = with(|_| Err(DeviceError::Compile("no linker".to_owned())));

@@ -34,6 +34,6 @@ pub use cache::{Cache, Contents, Key};
 pub use cuda::{Cuda, CudaSettings, KernelFacts, OpenedDevices, free_memory};
 pub use driver::{DeviceFacts, Driver};
 pub use kernel::{Kernel, Maker, Origin};
-pub use nvrtc::{Compilation, Image, Nvrtc, NvrtcOptions, Part, Place, Places};
+pub use nvrtc::{Compilation, Image, Nvrtc, NvrtcOptions, Place, Places};
 pub use survey::{Compiler, Survey};
 pub use waves::CudaWaves;

@@ -27,6 +27,36 @@ pub fn waves() -> &'static [Source] {
     })
 }
 
+/// The number of parts in which threads compile the waves.
+const PARTS: usize = 24;
+
+/// Returns the parts of the waves, which are compiled at the same time.
+pub fn wave_parts() -> &'static [SourcePart] {
+    static PARTS_OF_WAVES: OnceLock<Vec<SourcePart>> = OnceLock::new();
+    PARTS_OF_WAVES.get_or_init(|| {
+        let parts = batt_wave::source::parts(PARTS).into_iter();
+        let part = |(word, files): (_, Vec<(&'static str, String)>)| {
+            // The texts live as long as the process, like the embedded ones.
+            let file = |(name, text): (_, String)| Source {
+                name,
+                text: text.leak(),
+            };
+            let files = files.into_iter().map(file).collect();
+            SourcePart { word, files }
+        };
+        parts.map(part).collect()
+    })
+}
+
+/// A part of a source, to be linked with the others.
+#[derive(Clone, Debug)]
+pub struct SourcePart {
+    /// An option of the compiler.
+    pub word: &'static str,
+    /// The files, the main file first.
+    pub files: Vec<Source>,
+}
+
 /// The device VM: the main file, then the files that it includes.
 pub const VM: &[Source] = files![
     "vm.cu",

@@ -4,9 +4,7 @@ use std::collections::HashMap;
 use std::ffi::{CString, c_void};
 use std::mem::{self, ManuallyDrop};
 use std::slice;
-use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
-use std::thread;
+use std::sync::Arc;
 use std::time::Instant;
 
 use batt_engine::device::DeviceError;
@@ -18,23 +16,18 @@ use cudarc::driver::sys::{
     self, CUdeviceptr, CUevent, CUevent_flags, CUevent_wait_flags, CUfunction, CUmodule, CUstream,
 };
 
-use crate::arch::Version;
 use crate::budget::Budget;
 use crate::cuda::{CudaSettings, Primary, failed, free_in_context, load};
 use crate::driver::{DeviceFacts, Driver, device};
-use crate::kernel::Kernel;
 use crate::memory::{Buffer, Pinned};
-use crate::nvrtc::{NvrtcOptions, Part};
-use crate::source::waves;
+use crate::nvrtc::NvrtcOptions;
+use crate::source::{wave_parts, waves};
 
 /// The pinned memory for copies to the device.
 const STAGING: usize = 32 << 20;
 
 /// The pinned memory for copies from the device.
 const RETURNED: usize = 64 << 20;
-
-/// The number of parts in which threads compile the kernels.
-const PARTS: usize = 16;
 
 /// The number of kernels that run at the same time.
 const STREAMS: usize = 16;
@@ -50,7 +43,7 @@ pub struct CudaWaves {
     facts: DeviceFacts,
     budget: Arc<Budget>,
     context: ManuallyDrop<Primary>,
-    modules: Vec<CUmodule>,
+    module: CUmodule,
     functions: Vec<CUfunction>,
     stream: CUstream,
     /// Streams for kernels that run at the same time, and the event that they wait for.
@@ -72,6 +65,7 @@ impl CudaWaves {
     pub fn open(ordinal: usize) -> Result<(CudaWaves, Vec<String>), DeviceError> {
         let driver = Driver::get()?;
         let mut settings = CudaSettings::with_source(waves());
+        settings.maker.parts = wave_parts();
         settings.maker.options = NvrtcOptions {
             unroll: true,
             ..settings.maker.options
@@ -84,15 +78,16 @@ impl CudaWaves {
             return Err(DeviceError::Lost(why.to_owned()));
         }
         let started = Instant::now();
-        let modules = load_parts(&settings, &facts, &context, driver.version, &mut notes)?;
+        let version = Some(driver.version);
+        let mut kernel = settings.maker.kernel(facts.arch, version, &mut notes)?;
+        let module = load(&mut kernel, &facts, driver.version, &settings, &mut notes)?;
         notes.push(format!(
             "waves are ready after {:.1} s",
             started.elapsed().as_secs_f64()
         ));
         let mut functions = Vec::with_capacity(table().kernels().len());
-        for (number, kernel) in table().kernels().iter().enumerate() {
+        for kernel in table().kernels() {
             let name = CString::new(format!("wave_{}", kernel.name)).unwrap_or_default();
-            let module = modules[number % modules.len()];
             // SAFETY: the module was just loaded in the current context.
             let function = unsafe { result::module::get_function(module, name) };
             functions.push(function.map_err(|error| failed("opening the device", error))?);
@@ -112,7 +107,7 @@ impl CudaWaves {
             facts,
             budget,
             context: ManuallyDrop::new(context),
-            modules,
+            module,
             functions,
             stream: stream()?,
             sides: sides?,
@@ -242,9 +237,6 @@ impl CudaWaves {
     }
 }
 
-/// A compiled part, and notes for the user.
-type MadePart = (Result<Kernel, DeviceError>, Vec<String>);
-
 /// A stream with an event at its end.
 struct Side {
     stream: CUstream,
@@ -260,61 +252,6 @@ unsafe fn wait_for(stream: CUstream, event: CUevent) -> Result<(), DriverError> 
     let flags = CUevent_wait_flags::CU_EVENT_WAIT_DEFAULT;
     // SAFETY: the caller owns both.
     unsafe { result::stream::wait_event(stream, event, flags) }
-}
-
-/// Compiles all parts of the kernels, or finds them in the cache, and loads them.
-fn load_parts(
-    settings: &CudaSettings,
-    facts: &DeviceFacts,
-    context: &Primary,
-    driver: Version,
-    notes: &mut Vec<String>,
-) -> Result<Vec<CUmodule>, DeviceError> {
-    let nvrtc = settings.maker.compiler(Some(driver));
-    let next = AtomicUsize::new(0);
-    let made: [Mutex<Option<MadePart>>; PARTS] = Default::default();
-    let of_part = |index| {
-        let mut settings = settings.clone();
-        settings.maker.options.part = Some(Part { index, of: PARTS });
-        settings
-    };
-    let work = || {
-        // The linker needs a current context.
-        let ready = context.make_current();
-        loop {
-            let index = next.fetch_add(1, Ordering::Relaxed);
-            let Some(place) = made.get(index) else {
-                break;
-            };
-            let mut notes = Vec::new();
-            let maker = of_part(index).maker;
-            let kernel = ready
-                .clone()
-                .and_then(|()| maker.kernel_by(&nvrtc, facts.arch, Some(driver), &mut notes));
-            *place.lock().unwrap_or_else(PoisonError::into_inner) = Some((kernel, notes));
-        }
-    };
-    thread::scope(|scope| {
-        let threads = thread::available_parallelism().map_or(1, usize::from);
-        for _ in 1..threads.min(PARTS) {
-            // Without the thread, this one does its work.
-            let _ = thread::Builder::new().spawn_scoped(scope, work);
-        }
-        work();
-    });
-    let mut modules = Vec::with_capacity(PARTS);
-    for (index, place) in made.into_iter().enumerate() {
-        let made = place.into_inner().unwrap_or_else(PoisonError::into_inner);
-        let Some((kernel, of_kernel)) = made else {
-            return Err(DeviceError::Compile(
-                "a thread of the compiler ended".into(),
-            ));
-        };
-        notes.extend(of_kernel);
-        let settings = of_part(index);
-        modules.push(load(&mut kernel?, facts, driver, &settings, notes)?);
-    }
-    Ok(modules)
 }
 
 impl WaveDevice for CudaWaves {
@@ -407,9 +344,7 @@ impl Drop for CudaWaves {
             }
             let _ = result::event::destroy(self.forked);
             let _ = result::stream::destroy(self.stream);
-            for &module in &self.modules {
-                let _ = result::module::unload(module);
-            }
+            let _ = result::module::unload(self.module);
             ManuallyDrop::drop(&mut self.context);
         }
     }

@@ -108,6 +108,7 @@ fn settings(folder: &TempDir) -> CudaSettings {
             options: NvrtcOptions::default(),
             cache,
             places: Places::default(),
+            parts: &[],
             link: None,
         },
         timeout: Duration::from_secs(20),

@@ -33,32 +33,6 @@ template <class F> INLINE void each_thread_item(const Wave &w, F f) {
 
 #endif
 
-/// The kernels that are no ops.
-#define OTHERS(EACH)                                                                        \
-  EACH(count) EACH(spread) EACH(select)                                                     \
-  EACH(collect_each) EACH(collect_filter) EACH(collect_first) EACH(collect_argmax)          \
-  EACH(collect_argmin) EACH(collect_valmax) EACH(collect_valmin) EACH(collect_order)        \
-  EACH(judge)
-
-// Several threads may compile a part of the kernels each. The others are empty there.
-#ifdef BATT_PARTS
-#define ROW(name, count, room, ...) NUMBER_##name,
-#define THREAD ROW
-#define BOTH ROW
-#define OTHER(name) NUMBER_##name,
-enum KernelNumber {
-#include "ops.inc"
-  OTHERS(OTHER)
-};
-#undef ROW
-#undef THREAD
-#undef BOTH
-#undef OTHER
-#define IN_PART(name) (NUMBER_##name % BATT_PARTS == BATT_PART)
-#else
-#define IN_PART(name) true
-#endif
-
 INLINE Ctx context(const Wave &w, const Node &node, u32 item, u32 room) {
   Ctx c = {&w, room && node.payload ? node.payload + (u64)item * room : 0, room, item, node.dialect};
   return c;
@@ -226,7 +200,7 @@ template <class F, class G> INLINE void each_own_item(const Wave &w, F f, G by_a
 
 #define ROW(name, count, room, ...)                                                        \
   KERNEL(wave_##name) {                                                                    \
-    if constexpr (IN_PART(name)) each_row_item(w, [&](const Node &node, u32 item) {        \
+    each_row_item(w, [&](const Node &node, u32 item) {                                     \
       Ctx c = context(w, node, item, room);                                                \
       const u32 rate = rate_of(__VA_ARGS__);                                               \
       u32 cost = 0;                                                                        \
@@ -238,7 +212,7 @@ template <class F, class G> INLINE void each_own_item(const Wave &w, F f, G by_a
 /// By a lane, and if that leaves an item, by all.
 #define BY_LANES(name, count, room, by_all, ...)                                           \
   KERNEL(wave_##name) {                                                                    \
-    if constexpr (IN_PART(name)) each_own_item(w, [&](const Node &node, u32 item, Done &done) { \
+    each_own_item(w, [&](const Node &node, u32 item, Done &done) {                         \
       Ctx c = context(w, node, item, room);                                                \
       const u32 rate = rate_of(__VA_ARGS__);                                               \
       u32 cost = 0;                                                                        \
@@ -270,8 +244,8 @@ template <class F, class G> INLINE void each_own_item(const Wave &w, F f, G by_a
 
 /// Judges runs. args[0], args[1]: the value and the expected grid; args[2]: the steps; args[3]: the
 /// charges. out: a Record an item.
-KERNEL(wave_judge) {
-  if constexpr (IN_PART(judge)) each_row_item(w, [&](const Node &node, u32 item) {
+INLINE void run_judge(const Wave &w) {
+  each_row_item(w, [&](const Node &node, u32 item) {
     Ctx c = context(w, node, item, 0);
     V result = arg_of(node.args[0], item), expected = arg_of(node.args[1], item);
     Record r = judge(c, node, result, expected);
@@ -280,6 +254,10 @@ KERNEL(wave_judge) {
     if (r.end == LEFT) count_left(c, r.which);
   });
 }
+
+#define OTHER(name) KERNEL(wave_##name) { run_##name(w); }
+#include "others.inc"
+#undef OTHER
 
 #ifdef BATT_HOST
 
@@ -290,7 +268,7 @@ typedef void (*HostKernel)(const Wave &);
 #define OTHER(name) wave_##name,
 static const HostKernel KERNELS[] = {
 #include "ops.inc"
-  OTHERS(OTHER)
+#include "others.inc"
 };
 #undef ROW
 #undef THREAD

@@ -24,4 +24,10 @@
 #include "ops/tok_numbers.cuh"
 #include "ops/tok_container.cuh"
 #include "ops/tok_grid.cuh"
+// On a GPU these are compiled apart from the kernels, which are compiled in several parts.
+#if !defined(BATT_KERNELS)
+#include "replay.cuh"
+#endif
+#if !defined(BATT_ORDERS)
 #include "kernels.cuh"
+#endif

@@ -39,19 +39,8 @@ pub struct NvrtcOptions {
     pub whole: bool,
     /// Whether to unroll loops. The waves keep the planes of grids in registers that way.
     pub unroll: bool,
-    /// The part of the kernels to compile, so that several threads can compile a source; `None` for
-    /// all.
-    pub part: Option<Part>,
-}
-
-/// A part of the kernels of a source: those whose number leaves the rest `index` when divided by
-/// `of`.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Part {
-    /// The rest.
-    pub index: usize,
-    /// The number of parts.
-    pub of: usize,
+    /// An option that says which part of a source is compiled; `None` for all of it.
+    pub part: Option<&'static str>,
 }
 
 impl NvrtcOptions {
@@ -70,10 +59,7 @@ impl NvrtcOptions {
             words.push("--ptxas-options=-v");
         }
         let mut words: Vec<String> = words.into_iter().map(str::to_owned).collect();
-        if let Some(Part { index, of }) = self.part {
-            words.push(format!("-DBATT_PART={index}"));
-            words.push(format!("-DBATT_PARTS={of}"));
-        }
+        words.extend(self.part.map(str::to_owned));
         words.push(format!("-DWARPS_PER_BLOCK={}", arch.warps_per_block()));
         if !self.whole {
             words.push("-rdc=true".to_owned());

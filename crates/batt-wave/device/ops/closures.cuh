@@ -13,66 +13,6 @@ struct Ancestor {
   u64 from, to;
 };
 
-/// Is an element of this value read by its place?
-INLINE bool is_container(const V &v) { return v.kind >= GRID && v.kind <= SET; }
-
-/// Writes the elements of a container. Patches go row by row.
-CALLED bool spread_elements(const Ctx &c, const V &v, V *to) {
-  if (v.kind == TUPLE || v.kind == SET) {
-    const V *from = (const V *)v.bits;
-    (void)rows([&](u32 l) {
-      for (u32 k = l; k < v.len; k += 32) to[k] = from[k];
-      return 0u;
-    });
-    return true;
-  }
-  if (is_patch(v)) {
-    Patch p = patch_of(v);
-    if (p.size == 0) return true;
-    bool cells = v.kind == OBJECT, several = cells && p.color == PLANES;
-    Rows plane[4];
-    if (several)
-      for (u32 k = 0; k < 4; k++) plane[k] = plane_of(v, k);
-    Rows before = sums_before(rows([&](u32 l) { return popcount(p.mask[l]); }));
-    (void)rows([&](u32 l) {
-      u32 at = before[l];
-      for (u32 todo = p.mask[l]; todo; todo &= todo - 1) {
-        u32 j = lowest(todo), color = p.color;
-        if (several) {
-          color = 0;
-          for (u32 k = 0; k < 4; k++) color |= (plane[k][l] >> j & 1) << k;
-        }
-        u32 where = place(p.top + (i32)l, p.left + (i32)j);
-        to[at++] = cells ? make(CELL, (u8)color, 0, 0, where, 0) : make(PAIR, 0, 0, 0, where, 0);
-      }
-      return 0u;
-    });
-    return true;
-  }
-  // The rows of a grid.
-  Grid g = grid_of(v);
-  Rows widths = v.kind == RAGGED ? load_rows((const u32 *)v.bits + 128, g.height)
-                                 : rows([&](u32) { return g.width; });
-  V *cells = (V *)take(c, (u64)g.height * SIDE * sizeof(V));
-  if (!cells) return false;
-  (void)rows([&](u32 l) {
-    if (l >= g.height) return 0u;
-    V *own = cells + l * SIDE;
-    u32 width = widths[l];
-    for (u32 j = 0; j < width; j++) {
-      u32 color = 0;
-      for (u32 k = 0; k < 4; k++) color |= (g.plane[k][l] >> j & 1) << k;
-      own[j] = integer(color);
-    }
-    bool cell = width == 3 && has_triples(c);
-    to[l] = width == 2 ? pair((i32)own[0].bits, (i32)own[1].bits)
-            : cell     ? make(CELL, (u8)own[2].bits, 0, 0, place((i32)own[0].bits, (i32)own[1].bits), 0)
-                       : make(TUPLE, 0, 0, 0, width, (u64)own);
-    return 0u;
-  });
-  return true;
-}
-
 INLINE u32 spread_count(u32 spread, const V &x, const V &y) {
   u32 n = length_of(x), m = length_of(y);
   return spread == EACH ? n : spread == ZIP ? min_of(n, m) : n * m;
@@ -84,8 +24,8 @@ const u32 TOO_MANY = 0xffffffffu;
 /// Counts the new items of each item. args[0], args[1]: the containers; args[2].map: the number of
 /// elements of each sample, of which args[2].unused are allowed; args[3].map: the sample of each item;
 /// out: where the items of each begin; payload: how many there are of all.
-KERNEL(wave_count) {
-  if constexpr (IN_PART(count)) each_thread_item(w, [&](const Node &node, u32 item) {
+INLINE void run_count(const Wave &w) {
+  each_thread_item(w, [&](const Node &node, u32 item) {
     V x = arg_of(node.args[0], item), y = arg_of(node.args[1], item);
     u32 n = is_value(x) && is_value(y) ? spread_count(node.extra, x, y) : 0, start = 0;
     if (n) {
@@ -100,8 +40,8 @@ KERNEL(wave_count) {
 /// Writes the elements. args[0], args[1]: the containers; args[2].values: where the items begin;
 /// args[2].unused: how many ancestors there are; args[3].values: the ancestors; out, payload: the
 /// elements of both containers.
-KERNEL(wave_spread) {
-  if constexpr (IN_PART(spread)) each_row_item(w, [&](const Node &node, u32 item) {
+INLINE void run_spread(const Wave &w) {
+  each_row_item(w, [&](const Node &node, u32 item) {
     Ctx c = context(w, node, item, 0);
     V x = arg_of(node.args[0], item), y = arg_of(node.args[1], item);
     u32 n = is_value(x) && is_value(y) ? spread_count(node.extra, x, y) : 0;
@@ -163,8 +103,8 @@ KERNEL(wave_spread) {
 
 /// The choice between args[1] and args[2] by the truth of args[0]. Functions are chosen before they are
 /// called, so the other value may be none.
-KERNEL(wave_select) {
-  if constexpr (IN_PART(select)) each_thread_item(w, [&](const Node &node, u32 item) {
+INLINE void run_select(const Wave &w) {
+  each_thread_item(w, [&](const Node &node, u32 item) {
     V condition = arg_of(node.args[0], item), v = condition;
     // A grid has rows, and other tuples that have a form have elements.
     if (is_value(condition)) v = arg_of(node.args[is_false(condition) ? 2 : 1], item);
@@ -467,8 +407,8 @@ INLINE V not_iterable(const Ctx &c, const V &items, const V &others, u32 spread)
 /// args[0], args[3]: the containers; args[1].values: the results; args[2].values: where those of
 /// each item begin; extra: how the domain came about, and above 8 bits how to collect.
 #define COLLECT(name, ...)                                                                         \
-  KERNEL(wave_##name) {                                                                            \
-    if constexpr (IN_PART(name)) each_row_item(w, [&](const Node &node, u32 item) {                              \
+  INLINE void run_##name(const Wave &w) {                                                        \
+    each_row_item(w, [&](const Node &node, u32 item) {                                            \
       Ctx c = context(w, node, item, 0);                                                           \
       V items = arg_of(node.args[0], item), others = arg_of(node.args[3], item);                   \
       V *out = (V *)node.out + item;                                                               \

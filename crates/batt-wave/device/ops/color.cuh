@@ -248,13 +248,13 @@ ROW_OP(color)(const Ctx &c, V obj) {
   if (is_nothing(obj)) return fault(STOP_ITERATION);
   if (obj.kind == OBJECT && obj.c != PLANES) return integer(obj.c);
   if (obj.kind == OBJECT) {
-    V first = end_of_patch<Warp>(c, obj, false);
+    V first = end_of_set<Warp>(c, obj, false);
     return is_value(first) ? integer(first.a) : first;
   }
   if (c.dialect != 2 && (obj.kind == INDICES || obj.kind < GRID)) {
     // The first number of the first location; a number has no elements, and those of a location have none.
     if (obj.kind != INDICES) return fault(TYPE_);
-    V first = size_of_patch(obj) == 1 ? pair(row_of(obj.len), 0) : end_of_patch<Warp>(c, obj, false);
+    V first = size_of_patch(obj) == 1 ? pair(row_of(obj.len), 0) : end_of_set<Warp>(c, obj, false);
     return is_value(first) ? integer(row_of(first.len)) : first;
   }
   if (obj.kind != GRID && obj.kind != RAGGED) return stopped(ODD);
@@ -305,7 +305,7 @@ INLINE V answer_first_colors(const Ctx &c, const V &objs, i64 color, u32 *answer
   for (u32 k = 0; any && k < objs.len; k++) {
     if (answers[k] != UNSURE) continue;
     if (items[k].kind != OBJECT) return stopped(ODD);
-    V first = end_of_patch<Warp>(c, items[k], false);
+    V first = end_of_set<Warp>(c, items[k], false);
     if (!is_value(first)) return first;
     sync();
     put(answers + k, (u32)(first.a == color ? YES : NO));

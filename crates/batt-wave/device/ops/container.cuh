@@ -1,8 +1,7 @@
 // Tuples and sets of anything. Patches are sets here, too: where only their elements count, a mask
 // operation does the work.
 
-// These are in closures.cuh and objects.cuh, which come later.
-CALLED bool spread_elements(const Ctx &c, const V &v, V *to);
+// This is in objects.cuh, which comes later.
 INLINE bool property_of(const V &v, u32 property, i64 *value);
 
 /// More elements than this are left to the CPU: those of sets are compared in pairs, and one lane puts joined
@@ -417,7 +416,7 @@ INLINE V set_with(const Ctx &c, const V &set, const V &value) {
   if (source.len > MOST_ORDERED) return unordered;
   u64 hash;
   if (!may_walk(source) || !hash_value<2>(c, value, &hash)) return unordered;
-  KnownTable found = table_of<Warp, DEEPEST>(c, source);
+  KnownTable found = known_table(c, source);
   u16 *order = (u16 *)take(c, (u64)n * 2);
   if (!found.hashes || !order) return unordered;
   Table t = found.table;
@@ -546,7 +545,7 @@ CALLED V joined_stored(const Ctx &c, u32 n, const V *list, Items &all, u32 *&sta
 }
 /// Writes the numbers of a container's elements in iteration order, or as they are stored. Is the order known?
 template <class T> INLINE bool write_order_if_known(const Ctx &c, const V &v, u16 *to) {
-  if (write_order<T, DEEPEST>(c, v, to).kind == NONE) return true;
+  if (write_order_of<T>(c, v, to).kind == NONE) return true;
   write_numbers<T>(to, length_of(v));
   return false;
 }

@@ -2,11 +2,6 @@
 
 // ---- Helpers ------------------------------------------------------------------------------------
 
-// Of closures.cuh.
-INLINE bool is_container(const V &v);
-INLINE u32 length_of(const V &v);
-CALLED bool spread_elements(const Ctx &c, const V &v, V *to);
-
 /// Can a value neither be iterated nor indexed?
 INLINE bool is_atom(const V &v) { return v.kind == NONE || is_int(v) || v.kind == OP; }
 INLINE bool is_any_set(const V &v) { return is_patch(v) || v.kind == SET; }
