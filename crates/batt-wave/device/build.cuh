@@ -78,6 +78,29 @@ template <int DEPTH> CALLED bool hash_alone(const Ctx &c, const V &v, u64 *hash)
 template <int DEPTH> CALLED Answer equal_alone(const Ctx &c, const V &x, const V &y);
 template <int DEPTH> CALLED bool are_alike(const V &x, const V &y);
 
+/// How many cells and elements go into the hash of a value.
+INLINE u32 cells_of(const V &v) { return v.kind == GRID || v.kind == RAGGED ? v.a * v.b : length_of(v); }
+/// Writes the hashes of n values that nest at most DEPTH deep. False if one of them is not known.
+template <class T, int DEPTH> CALLED bool write_hashes(const Ctx &c, const V *items, u32 n, u64 *to) {
+  // A lane takes as long for a value as it has cells, and the others wait for it.
+  const u32 most = T::WIDTH == 1 ? 0xffffffffu : 2 * min_of(n, 32u);
+  u32 unknown = T::where([&](u32 l) {
+    bool own = false;
+    for (u32 k = l; k < n; k += T::WIDTH)
+      if (cells_of(items[k]) <= most) own |= !hash_alone<DEPTH>(c, items[k], to + k);
+    return own;
+  });
+  if constexpr (T::WIDTH > 1)
+    for (u32 k = 0; k < n && !unknown; k++) {
+      if (cells_of(items[k]) <= most) continue;
+      u64 hash;
+      unknown = !hash_value<DEPTH>(c, items[k], &hash);
+      put(to + k, hash);
+    }
+  T::wait();
+  return !unknown;
+}
+
 /// How deep the elements of a set may nest where equal ones are looked for.
 const int EQUAL_DEPTH = 3;
 
@@ -91,16 +114,12 @@ CALLED V find_first_equal(const Ctx &c, const V *items, u32 n, u32 *first) {
   u32 *slots = (u32 *)take(c, (u64)size * 4);
   if (!hashes || !slots) return stopped(MEMORY);
   const u32 FREE = 0xffffffffu;
-  u32 odd = rows_of(rows([&](u32 l) {
-    u32 own = 0;
+  (void)rows([&](u32 l) {
     for (u32 k = l; k < size; k += 32) slots[k] = FREE;
-    for (u32 k = l; k < n; k += 32)
-      if (!hash_alone<EQUAL_DEPTH>(c, items[k], hashes + k)) own = 1;
-    return own;
-  }));
-  if (odd) return stopped(ODD);
-  sync();
-  odd = rows_of(rows([&](u32 l) {
+    return 0u;
+  });
+  if (!write_hashes<Warp, EQUAL_DEPTH>(c, items, n, hashes)) return stopped(ODD);
+  u32 odd = rows_of(rows([&](u32 l) {
     u32 own = 0;
     for (u32 k = l; k < n; k += 32) {
       u32 at = (u32)(hashes[k] ^ hashes[k] >> 32) & (size - 1);

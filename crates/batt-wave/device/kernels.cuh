@@ -255,6 +255,9 @@ INLINE void run_judge(const Wave &w) {
   });
 }
 
+/// Writes the table of neighbours, once for a device.
+INLINE void run_tables(const Wave &w) { each_thread_item(w, write_neighbors); }
+
 #define OTHER(name) KERNEL(wave_##name) { run_##name(w); }
 #include "others.inc"
 #undef OTHER

@@ -30,7 +30,8 @@ struct Heap {
 
 /// Facts that do not depend on the samples.
 struct Tables {
-  u64 ranks; // see ranks_of
+  u64 ranks;     // see ranks_of
+  u64 neighbors; // see neighbors_of
 };
 
 struct Wave {

@@ -89,60 +89,100 @@ template <class T> CALLED void merge_into(const Ctx &c, Replay &r, const V &v, R
 
 /// The neighbours of a cell that are in the grid, as the fill makes them: the table of a set.
 struct Neighbors {
-  u16 cell[8]; // in iteration order
+  u8 direction[8]; // in iteration order: the number of a cell of 3 x 3, or the one in the middle if there are no more
   u8 slot[8];
-  u32 count;
 };
-/// Those of a cell of the bounds with a margin. A lane works at them alone.
-INLINE void find_neighbors(const Flood &flood, const u64 *hashes, i32 top, i32 left, u32 width, u32 at, Neighbors &n) {
+const u32 MIDDLE = 4;
+/// Those of a cell of a grid. A lane works at them alone.
+INLINE Neighbors find_neighbors(i32 i, i32 j, bool diagonal, bool is_lowest, bool is_rightmost) {
   alignas(8) u16 room[4][32];
+  u64 hashes[9];
+  for (u32 k = 0; k < 9; k++) hashes[k] = hash_pair(i + (i32)(k / 3) - 1, j + (i32)(k % 3) - 1);
   Table near = {room[0], room[1], 7, 0}, around = {room[2], room[3], 7, 0};
-  auto add = [&](Table &t, u32 cell) { add_all<Lone>(t, hashes, 1, [&](u32) { return cell; }); };
+  auto add = [&](Table &t, u32 direction) { add_all<Lone>(t, hashes, 1, [&](u32) { return direction; }); };
   clear<Lone>(near);
-  add(near, at - width);
-  add(near, at + width);
-  add(near, at - 1);
-  add(near, at + 1);
-  if (flood.diagonal) {
+  add(near, 1);
+  add(near, 7);
+  add(near, 3);
+  add(near, 5);
+  if (diagonal) {
     clear<Lone>(around);
-    add(around, at - width - 1);
-    add(around, at - width + 1);
-    add(around, at + width - 1);
-    add(around, at + width + 1);
+    for (u32 k = 0; k < 9; k += k == 2 ? 4 : 2) add(around, k);
     resize<Lone>(near, hashes, 32);
     for (u32 k = 0; k < 8; k++)
       if (around.slots[k] != EMPTY) add(near, around.slots[k]);
   }
   clear<Lone>(around);
   for (u32 k = 0; k <= near.mask; k++) {
-    u32 cell = near.slots[k];
-    if (cell == EMPTY) continue;
-    i32 i = top + (i32)(cell / width) - 1, j = left + (i32)(cell % width) - 1;
-    if (i >= 0 && i < flood.height && j >= 0 && j < flood.width) add(around, cell);
+    u32 own = near.slots[k];
+    if (own == EMPTY) continue;
+    bool outside = (own < 3 && i == 0) || (own > 5 && is_lowest) || (own % 3 == 0 && j == 0) || (own % 3 == 2 && is_rightmost);
+    if (!outside) add(around, own);
   }
-  n.count = 0;
+  Neighbors n;
+  u32 count = 0;
   for (u32 k = 0; k <= around.mask; k++) {
     if (around.slots[k] == EMPTY) continue;
-    n.cell[n.count] = around.slots[k];
-    n.slot[n.count++] = (u8)k;
+    n.direction[count] = (u8)around.slots[k];
+    n.slot[count++] = (u8)k;
   }
+  for (; count < 8; count++) n.direction[count] = MIDDLE, n.slot[count] = 0;
+  return n;
+}
+/// The highest and widest grid with neighbours in the table.
+const u32 MOST_NEIGHBORS_SIDE = 30;
+/// The table of all neighbours has them for each cell, and there for each of 8 cases.
+INLINE const Neighbors &neighbors_of(const Ctx &c, const Flood &flood, u32 i, u32 j) {
+  const Neighbors *all = (const Neighbors *)((const Tables *)c.wave->tables)->neighbors;
+  u32 edges = (u32)(i + 1 == flood.height) << 1 | (u32)(j + 1 == flood.width) << 2;
+  return all[(i * MOST_NEIGHBORS_SIDE + j) * 8 + (edges | (flood.diagonal ? 1 : 0))];
+}
+LINKED void write_neighbors(const Node &node, u32 item) {
+  u32 cell = item / 8;
+  i32 i = (i32)(cell / MOST_NEIGHBORS_SIDE), j = (i32)(cell % MOST_NEIGHBORS_SIDE);
+  ((Neighbors *)node.out)[item] = find_neighbors(i, j, item & 1, item & 2, item & 4);
+}
+
+/// The lowest rank of each object of a flood, if it has been found out.
+INLINE u32 rank_in(const Flood &flood, u32 k, const u16 *ranks) {
+  const u16 *known = (const u16 *)*(volatile const u64 *)&flood.ranks;
+  return known ? known[k] : first_rank_alone(((const V *)flood.objects)[k], ranks, flood.width);
+}
+/// Finds them out, before each object asks for those of all.
+template <class T> CALLED void find_ranks(const Ctx &c, Flood &flood) {
+  if (T::where([&](u32) { return *(volatile u64 *)&flood.ranks != 0; })) return;
+  u16 *to = (u16 *)T::room(c, (u64)flood.count * 2);
+  if (!to) return;
+  const u16 *ranks = ranks_of(c, flood.height, flood.width);
+  each_below<T>(flood.count, [&](u32 k) {
+    to[k] = (u16)first_rank_alone(((const V *)flood.objects)[k], ranks, flood.width);
+  });
+  T::wait();
+  // Several warps may do so. They find the same.
+  publish();
+  each_below<T>(1, [&](u32) { *(volatile u64 *)&flood.ranks = (u64)to; });
+  T::wait();
+}
+/// The flood of an object that `objects` found.
+INLINE Flood &flood_of(const V &v) {
+  const u32 *payload = payload_of(v);
+  return *(Flood *)(payload[-2] | (u64)payload[-1] << 32);
 }
 
 /// Adds the cells of an object of a grid as its fill did. False if there is not enough memory.
 template <class T> CALLED bool replay_flood(const Ctx &c, const V &v, Replay &r) {
   const u32 *payload = payload_of(v);
-  const Flood &flood = *(const Flood *)(payload[-2] | (u64)payload[-1] << 32);
+  const Flood &flood = flood_of(v);
   const u16 *ranks = ranks_of(c, flood.height, flood.width);
   i32 top = row_of(v.len), left = column_of(v.len);
   // Cells are numbered in the bounds with a margin of 1, where their neighbours are.
-  u32 height = v.a + 2u, width = v.b + 2u, cells = height * width, size = size_of_patch(v);
+  u32 height = v.a + 2u, width = v.b + 2u, cells = height * width;
   u32 bytes = (cells + 7) & ~7u, room = min_of(size_above(4 * cells), 2048u);
-  u64 *hashes = (u64 *)T::room(c, (u64)cells * 10 + (u64)room * 8 + 2 * bytes + (u64)size * sizeof(Neighbors) + 16);
+  u64 *hashes = (u64 *)T::room(c, (u64)cells * 10 + (u64)room * 8 + 2 * bytes);
   if (!hashes) return false;
   u16 *slots = (u16 *)(hashes + cells);
   u8 *occupied = (u8 *)(slots + 4 * room), *reached = occupied + bytes;
-  Neighbors *around = (Neighbors *)(reached + bytes);
-  u16 *found = (u16 *)(around + size);
+  u16 *found = (u16 *)(reached + bytes);
   auto place_of = [&](u32 at) { return (at / width - 1) << 5 | (at % width - 1); };
   auto is_own = [&](u32 at) {
     u32 i = at / width - 1, j = at % width - 1;
@@ -171,7 +211,7 @@ template <class T> CALLED bool replay_flood(const Ctx &c, const V &v, Replay &r)
     for (u32 k = l; k < flood.count; k += T::WIDTH) {
       const V &other = objects[k];
       if (other.len == v.len && payload_of(other) == payload) continue;
-      if (first_rank_alone(other, ranks, flood.width) >= own) continue;
+      if (rank_in(flood, k, ranks) >= own) continue;
       before[l] += size_of_patch(other);
       i32 down = row_of(other.len) - top + 1, right = column_of(other.len) - left + 1;
       for (i32 i = max_of(0, -down); i < other.a && down + i < (i32)height; i++)
@@ -193,26 +233,26 @@ template <class T> CALLED bool replay_flood(const Ctx &c, const V &v, Replay &r)
     u32 n = write_chosen<T>(next.mask + 1, found, is_found, [&](u32 k) { return next.slots[k]; });
     add_places<T>(c, r, v, n, [&](u32 k) { return place_of(found[k]); });
     clear_bytes<T>(reached, bytes);
-    each_below<T>(n, [&](u32 k) {
-      occupied[found[k]] = 1;
-      find_neighbors(flood, hashes, top, left, width, found[k], around[k]);
-    });
+    each_below<T>(n, [&](u32 k) { occupied[found[k]] = 1; });
     T::wait();
     taken += n;
     clear<T>(reach);
     for (u32 k = 0; k < n; k++) {
-      const Neighbors &near = around[k];
-      make_room<T>(reach, hashes, near.count);
+      u32 at = found[k];
+      const Neighbors near = neighbors_of(c, flood, (u32)top + at / width - 1, (u32)left + at % width - 1);
+      u32 count = 0;
+      while (count < 8 && near.direction[count] != MIDDLE) count++;
+      auto cell = [&](u32 j) { return at + (near.direction[j] / 3 - 1) * width + near.direction[j] % 3 - 1; };
+      make_room<T>(reach, hashes, count);
       // A table of the same size is copied slot by slot.
-      if (reach.used == 0 && reach.mask == (is_full(near.count, 7) ? 31u : 7u)) {
-        each_below<T>(near.count, [&](u32 j) { reach.slots[near.slot[j]] = near.cell[j]; });
+      if (reach.used == 0 && reach.mask == (is_full(count, 7) ? 31u : 7u)) {
+        each_below<T>(count, [&](u32 j) { reach.slots[near.slot[j]] = (u16)cell(j); });
         T::wait();
-        reach.used = near.count;
+        reach.used = count;
       } else {
-        auto is_new = [&](u32 j) { return reached[near.cell[j]] ? (u32)EMPTY : near.cell[j]; };
-        add_all<T>(reach, hashes, near.count, is_new);
+        add_all<T>(reach, hashes, count, [&](u32 j) { return reached[cell(j)] ? (u32)EMPTY : cell(j); });
       }
-      each_below<T>(near.count, [&](u32 j) { reached[near.cell[j]] = 1; });
+      each_below<T>(count, [&](u32 j) { reached[cell(j)] = 1; });
       T::wait();
     }
     // The next candidates are those reached without those occupied.
@@ -367,6 +407,9 @@ template <class T, int DEPTH> CALLED V open_members(const Ctx &c, const V &paren
   T::wait();
   V failed = write_order<T, DEPTH>(c, parent, m.outer);
   if (failed.kind != NONE) return failed;
+  // Members are mostly objects of one grid.
+  if (T::WIDTH > 1 && m.count > 1 && is_patch(m.list[0]) && walk_of(m.list[0]) == FLOODED)
+    find_ranks<T>(c, flood_of(m.list[0]));
   typename T::template Own<u32> reasons;
   T::each([&](u32 l) {
     reasons[l] = 0;
@@ -540,27 +583,6 @@ template <class T, int DEPTH> CALLED V replay(const Ctx &c, const V &v, Replay &
 
 // ---- Other sets -----------------------------------------------------------------------------------------
 
-/// Writes the hashes of some values. False if one of them is not known.
-template <class T> CALLED bool write_hashes(const Ctx &c, const V *items, u32 n, u64 *to) {
-  // A lane takes as long for a value as it has elements.
-  bool by_lanes = T::WIDTH == 1 || !T::where([&](u32 l) {
-    for (u32 k = l; k < n; k += T::WIDTH)
-      if (length_of(items[k]) > 2 * n) return true;
-    return false;
-  });
-  if (by_lanes)
-    return !T::where([&](u32 l) {
-      bool unknown = false;
-      for (u32 k = l; k < n; k += T::WIDTH) unknown |= !hash_alone<2>(c, items[k], to + k);
-      return unknown;
-    });
-  for (u32 k = 0; k < n; k++) {
-    u64 hash;
-    if (!hash_value<2>(c, items[k], &hash)) return false;
-    put(to + k, hash);
-  }
-  return true;
-}
 /// Writes the numbers of a set's objects in the sequence of their lowest ranks.
 template <class T> INLINE void write_by_rank(const Ctx &c, const V &set, u16 *sequence, u16 *keys) {
   const V *items = (const V *)set.bits;
@@ -630,7 +652,7 @@ template <class T, int DEPTH> CALLED KnownTable table_of(const Ctx &c, const V &
     V now = set;
     for (u32 k = 0; k < level; k++) now = note_of(now).parent;
     known.reason = ODD;
-    if (!write_hashes<T>(c, (const V *)now.bits, now.len, hashes)) return known;
+    if (!write_hashes<T, 2>(c, (const V *)now.bits, now.len, hashes)) return known;
     if (level == depth) {
       V failed = write_sequence<T, DEPTH>(c, now, sequence, scratch);
       known.reason = (Reason)failed.a;

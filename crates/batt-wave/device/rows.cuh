@@ -63,6 +63,8 @@ INLINE Rows gather(const Rows &a, const Rows &from) {
 /// Stores a value that all lanes have.
 template <class T> INLINE void put(T *at, const T &value) { *at = value; }
 INLINE void sync() {}
+/// What this lane stored before, lanes of other warps read no later than what it stores after.
+INLINE void publish() {}
 /// Runs code in one lane, while the others wait. They see what it stores, and all get what it returns.
 template <class F> INLINE u32 alone(F f) { return f(); }
 
@@ -116,6 +118,7 @@ template <class T> INLINE void put(T *at, const T &value) {
 }
 /// What lanes stored before, all lanes read after.
 INLINE void sync() { __syncwarp(); }
+INLINE void publish() { __threadfence(); }
 template <class F> INLINE u32 alone(F f) {
   u32 result = 0;
   __syncwarp();

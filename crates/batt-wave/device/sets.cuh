@@ -123,6 +123,8 @@ LINKED KnownTable known_table(const Ctx &c, const V &set);
 template <class T> LINKED V write_order_of(const Ctx &c, const V &v, u16 *to);
 /// The first or the last element of a set or a patch that does not stand in order, or a failure.
 template <class T> LINKED V end_of_set(const Ctx &c, const V &v, bool last);
+/// Writes an entry of the table of neighbours. out: the Neighbors.
+LINKED void write_neighbors(const Node &node, u32 item);
 
 template <class T> INLINE void write_numbers(u16 *to, u32 n) {
   each_below<T>(n, [&](u32 k) { to[k] = (u16)k; });

@@ -6,6 +6,7 @@ struct Flood {
   u64 objects;
   u32 count;
   u8 height, width, diagonal, unused;
+  u64 ranks; // of u16: the lowest rank of each object, or 0 until it is asked for
 };
 
 // These are in numbers.cuh, which comes later.

@@ -3,9 +3,9 @@
 use batt_arc::Grid;
 use batt_dsl::Limits;
 
-use super::device::{WaveBuffer, WaveDevice};
+use super::device::{WaveBuffer, WaveDevice, WaveLaunch};
 use super::execute::Memory;
-use super::layout::{Kind, RawValue, bytes_of};
+use super::layout::{Kind, Node, RawValue, Wave, bytes_of};
 use super::plan::WavePlan;
 use super::records::WaveRecords;
 use super::report::{WaveReason, WaveReport};
@@ -67,15 +67,11 @@ pub struct WaveEngine {
 impl WaveEngine {
     /// Opens an engine on a device.
     pub fn new(mut device: Box<dyn WaveDevice>) -> Result<WaveEngine, DeviceError> {
-        let ranks = ranks();
-        let tables = device.allocate(size_of_val(&*ranks) as u64 + 256)?;
-        let ranks_at = tables.address + 256;
-        device.upload(ranks_at, bytes_of(&ranks))?;
-        device.upload(tables.address, bytes_of(&[ranks_at]))?;
+        let (tables, tables_at) = load_tables(device.as_mut())?;
         Ok(WaveEngine {
             device,
             tables,
-            tables_at: tables.address,
+            tables_at,
             memory: Memory::default(),
             resident: None,
             profiled: false,
@@ -249,6 +245,46 @@ impl Drop for WaveEngine {
             self.release(resident);
         }
         self.memory.release(self.device.as_mut());
+    }
+}
+
+/// The bytes of the table of neighbours: `Neighbors` in `replay.cuh`, for each cell and each of 8 cases.
+const NEIGHBOR_BYTES: u64 = 16;
+const NEIGHBORS: u32 = (SIDE * SIDE * 8) as u32;
+
+/// Makes the tables that all calls use. Returns them, and where the structure is that says where each is.
+fn load_tables(device: &mut dyn WaveDevice) -> Result<(WaveBuffer, u64), DeviceError> {
+    let ranks = ranks();
+    let neighbors_bytes = NEIGHBOR_BYTES * u64::from(NEIGHBORS);
+    let bytes = 512 + neighbors_bytes + size_of_val(&*ranks) as u64;
+    let tables = device.allocate(bytes)?;
+    let at = tables.address;
+    let (node_at, neighbors_at, ranks_at) = (at + 256, at + 512, at + 512 + neighbors_bytes);
+    let node = Node {
+        out: neighbors_at,
+        items: NEIGHBORS,
+        ..Node::default()
+    };
+    let launch = WaveLaunch {
+        kernel: device.table().special("tables"),
+        wave: Wave {
+            nodes: node_at,
+            tables: at,
+            node_count: 1,
+            ..Wave::default()
+        },
+        items: NEIGHBORS,
+    };
+    let made = (device.upload(ranks_at, bytes_of(&ranks)))
+        .and_then(|()| device.upload(at, bytes_of(&[ranks_at, neighbors_at])))
+        .and_then(|()| device.upload(node_at, bytes_of(&[node])))
+        .and_then(|()| device.launch(&[launch]));
+    match made {
+        Ok(()) => Ok((tables, at)),
+        Err(error) => {
+            device.free(tables);
+            Err(error)
+        }
     }
 }
 

@@ -2,8 +2,8 @@
 
 use batt_dsl::{Dialect, OpId};
 
-/// The kernels that are no ops, in the order of `KERNELS` in `kernels.cuh`.
-const SPECIAL: [(&str, WaveMapping, u32); 12] = [
+/// The kernels that are no ops, in the order of `others.inc`.
+const SPECIAL: [(&str, WaveMapping, u32); 13] = [
     ("count", WaveMapping::Thread, 0),
     ("spread", WaveMapping::Row, 0),
     ("select", WaveMapping::Thread, 0),
@@ -16,6 +16,7 @@ const SPECIAL: [(&str, WaveMapping, u32); 12] = [
     ("collect_valmin", WaveMapping::Row, 45_000),
     ("collect_order", WaveMapping::Row, 45_000),
     ("judge", WaveMapping::Row, 0),
+    ("tables", WaveMapping::Thread, 0),
 ];
 
 /// The functions whose values ops such as `argmax` read off an element: `Property` in

@@ -139,7 +139,7 @@ INLINE V find_objects(const Ctx &c, const V &grid, bool univalued, bool diagonal
     }
   }
   sync();
-  Flood made = {(u64)list, n, (u8)g.height, (u8)g.width, diagonal, 0};
+  Flood made = {(u64)list, n, (u8)g.height, (u8)g.width, diagonal, 0, 0};
   put(flood, made);
   sync();
   Order order = n == 1 ? IN_ORDER : ranked ? BY_RANK : UNKNOWN;
