@@ -4,9 +4,9 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use anyhow::{Result, anyhow};
-use batt_cuda::CudaWaves;
+use batt_cuda::{Cuda, CudaSettings, CudaWaves};
 use batt_dsl::{Fault, Limits};
-use batt_engine::device::{ScoreOptions, score_table};
+use batt_engine::device::{Device, DeviceOptions, ScoreOptions, score_table};
 use batt_engine::wave::{
     KernelWork, WaveBatch, WaveDevice, WaveEnd, WaveEngine, WavePlan, WaveReport,
 };
@@ -21,6 +21,10 @@ use crate::text::{note, print};
 
 /// The passes on the GPU; the first one includes start-up costs.
 const PASSES: usize = 6;
+
+/// The engines on the GPU when it works together with the cores. While the slowest items of one engine keep
+/// few multiprocessors busy, the others use the rest.
+const ENGINES: usize = 4;
 
 /// The number of kernels listed.
 const KERNELS: usize = 25;
@@ -54,6 +58,8 @@ struct Measured {
     cores: Duration,
     threads: usize,
     passes: Vec<Duration>,
+    /// Passes of the GPU and the cores together, after which every run has a score.
+    together: Vec<Duration>,
     report: WaveReport,
     /// The most expensive kernels, each waiting for the one before.
     kernels: Vec<(&'static str, KernelWork)>,
@@ -74,7 +80,8 @@ pub fn main(args: &WavesArgs) -> Result<bool> {
     };
     let samples = corpus.samples();
     let mut engine = WaveEngine::new(open(args)?)?;
-    let measured = measure(&mut engine, &programs, &samples)?;
+    let mut devices = open_engines(args)?;
+    let measured = measure(&mut engine, &mut devices, &programs, &samples)?;
     let each = match args.each {
         true => each(&mut engine, &programs, &samples)?,
         false => Vec::new(),
@@ -92,6 +99,26 @@ pub fn main(args: &WavesArgs) -> Result<bool> {
     Ok(measured.differing == 0)
 }
 
+/// Opens the devices that work together with the cores.
+fn open_engines(args: &WavesArgs) -> Result<Vec<Box<dyn Device>>> {
+    #[cfg(feature = "emulated")]
+    if args.emulated {
+        let threads = thread::available_parallelism()?;
+        return Ok(vec![Box::new(
+            batt_emulated::Emulated::new(threads).with_waves()?,
+        )]);
+    }
+    let _ = args;
+    // The VM is not needed.
+    let settings = CudaSettings {
+        later: true,
+        ..CudaSettings::from_env()
+    };
+    let opened = Cuda::open_all(&[0; ENGINES], &settings)?;
+    let boxed = |device: Cuda| -> Box<dyn Device> { Box::new(device) };
+    Ok(opened.devices.into_iter().map(boxed).collect())
+}
+
 fn open(args: &WavesArgs) -> Result<Box<dyn WaveDevice>> {
     #[cfg(feature = "emulated")]
     if args.emulated {
@@ -105,6 +132,7 @@ fn open(args: &WavesArgs) -> Result<Box<dyn WaveDevice>> {
 
 fn measure(
     engine: &mut WaveEngine,
+    devices: &mut [Box<dyn Device>],
     programs: &[Program],
     samples: &[Sample<'_>],
 ) -> Result<Measured> {
@@ -127,6 +155,7 @@ fn measure(
         cores,
         threads,
         passes: Vec::new(),
+        together: Vec::new(),
         report: WaveReport::default(),
         kernels: Vec::new(),
         differing: 0,
@@ -172,6 +201,25 @@ fn measure(
             }
         }
     }
+    engine.release(resident);
+    let options = ScoreOptions {
+        device: DeviceOptions {
+            waves: true,
+            ..DeviceOptions::default()
+        },
+        ..options
+    };
+    for _ in 0..PASSES {
+        if interrupt::happened() {
+            break;
+        }
+        let started = Instant::now();
+        let (scores, _) = score_table(devices, &compiled, samples, &options, &cancel);
+        measured.together.push(started.elapsed());
+        measured.differing += scores.iter().zip(&expected).filter(|(a, b)| a != b).count();
+        measured.differing += scores.len().abs_diff(expected.len());
+    }
+    let resident = engine.load(samples)?;
     if !interrupt::happened() {
         engine.profile(true);
         let plan = WavePlan::of(engine.table(), programs[0].dialect(), &compiled);
@@ -262,13 +310,8 @@ impl Measured {
     }
 
     /// Returns the median time of all passes but the first.
-    fn warm(&self) -> f64 {
-        let mut warm: Vec<f64> = self
-            .passes
-            .iter()
-            .skip(1)
-            .map(Duration::as_secs_f64)
-            .collect();
+    fn warm(passes: &[Duration]) -> f64 {
+        let mut warm: Vec<f64> = passes.iter().skip(1).map(Duration::as_secs_f64).collect();
         warm.sort_by(f64::total_cmp);
         warm.get(warm.len() / 2).copied().unwrap_or(f64::NAN)
     }
@@ -284,7 +327,9 @@ impl Measured {
             "threads": self.threads,
             "cores_seconds": self.cores.as_secs_f64(),
             "passes_seconds": self.passes.iter().map(Duration::as_secs_f64).collect::<Vec<_>>(),
-            "ratio": self.cores.as_secs_f64() / self.warm(),
+            "together_seconds": self.together.iter().map(Duration::as_secs_f64).collect::<Vec<_>>(),
+            "ratio": self.cores.as_secs_f64() / Self::warm(&self.passes),
+            "together_ratio": self.cores.as_secs_f64() / Self::warm(&self.together),
             "finished": self.report.finished,
             "left": left.collect::<serde_json::Map<_, _>>(),
             "differing": self.differing,
@@ -292,7 +337,7 @@ impl Measured {
     }
 
     fn write(&self, out: &mut dyn std::io::Write) -> Result<()> {
-        let (cores, warm) = (self.cores.as_secs_f64(), self.warm());
+        let (cores, warm) = (self.cores.as_secs_f64(), Self::warm(&self.passes));
         writeln!(out, "{} programs on {} inputs", self.programs, self.samples)?;
         writeln!(
             out,
@@ -307,6 +352,14 @@ impl Measured {
             warm * 1e3,
             self.runs() / warm / 1e6,
             cores / warm
+        )?;
+        let together = Self::warm(&self.together);
+        writeln!(
+            out,
+            "together {:9.1} ms {:9.2} M runs/s, {:.1} times",
+            together * 1e3,
+            self.runs() / together / 1e6,
+            cores / together
         )?;
         let passes: Vec<String> = self
             .passes

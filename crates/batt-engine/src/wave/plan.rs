@@ -138,6 +138,11 @@ impl WavePlan {
         self.places.is_empty()
     }
 
+    /// Returns for each program whether the device can run it.
+    pub fn planned(&self) -> impl Iterator<Item = bool> {
+        self.places.iter().map(Option::is_some)
+    }
+
     /// Plans programs that have the same dialect.
     pub fn of<'c>(
         table: &'static KernelTable,

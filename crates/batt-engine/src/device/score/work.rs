@@ -69,12 +69,16 @@ pub(super) fn score(
         },
         stop,
         chunks: match options.device.chunk {
-            _ if waves => whole_programs(programs.len(), samples.samples().len()),
+            _ if waves => Vec::new(),
             Some(size) => (0..count)
                 .step_by(size.get())
                 .map(|at| at..(at + size.get()).min(count))
                 .collect(),
             None => chunks(count, devices.len().max(1)),
+        },
+        blocks: match waves {
+            true => blocks(programs.len(), samples.samples().len(), devices.len()),
+            false => Vec::new(),
         },
         next: AtomicUsize::new(0),
         queue: Mutex::new(Queue {
@@ -134,18 +138,36 @@ fn chunks(count: usize, devices: usize) -> Vec<Range<usize>> {
     chunks
 }
 
-/// The most runs of a chunk of waves. What its programs have in common is computed once, and the cores go on
-/// with what one chunk leaves while the next one runs.
-const WAVE_CHUNK: usize = 1 << 18;
-
-/// Returns ranges of runs with all samples of some programs each.
-fn whole_programs(programs: usize, samples: usize) -> Vec<Range<usize>> {
-    let each = (WAVE_CHUNK / samples.max(1)).clamp(1, programs.max(1));
-    let starts = (0..programs).step_by(each);
-    starts
-        .map(|start| start * samples..(start + each).min(programs) * samples)
-        .collect()
+/// Some programs on some samples, for one call of the wave engine.
+#[derive(Clone, Debug)]
+struct Block {
+    programs: Range<usize>,
+    samples: Range<usize>,
 }
+
+/// The most runs of a block, and the blocks that each device should have at least. While it runs one, the
+/// cores go on with what another one has left.
+const LARGEST_BLOCK: usize = 1 << 20;
+const BLOCKS: usize = 2;
+
+/// Divides a table of programs and samples. What programs have in common is computed once in a block, so the
+/// samples are divided first.
+fn blocks(programs: usize, samples: usize, devices: usize) -> Vec<Block> {
+    let wanted = (BLOCKS * devices).max((programs * samples).div_ceil(LARGEST_BLOCK));
+    let parts = wanted.min(samples.div_ceil(SMALLEST_PART)).max(1);
+    let groups = wanted.div_ceil(parts).min(programs).max(1);
+    let part = |count: usize, parts: usize, k: usize| count * k / parts..count * (k + 1) / parts;
+    let of_group = |group: usize| {
+        (0..parts).map(move |k| Block {
+            programs: part(programs, groups, group),
+            samples: part(samples, parts, k),
+        })
+    };
+    (0..groups).flat_map(of_group).collect()
+}
+
+/// The fewest samples of a block, if there are more. A call takes about as long for few samples.
+const SMALLEST_PART: usize = 256;
 
 /// Programs and samples as the devices know them.
 struct Sent<'a> {
@@ -185,8 +207,8 @@ impl<'a> Sent<'a> {
 enum Returned {
     /// Jobs of the VM, and the run of each.
     Jobs { runs: Vec<u32>, done: Done },
-    /// Waves: the ends of the runs from a number on, program by program.
-    Waves { first: usize, records: WaveRecords },
+    /// Waves: the ends of the runs of a block, program by program.
+    Waves { block: Block, records: WaveRecords },
 }
 
 /// Something for the CPU to do.
@@ -212,7 +234,11 @@ struct Work<'a> {
     /// Of each run on a device.
     settings: LaunchSettings,
     stop: &'a Cancel,
+    /// For the VM.
     chunks: Vec<Range<usize>>,
+    /// For devices that run waves.
+    blocks: Vec<Block>,
+    /// The next of these.
     next: AtomicUsize,
     queue: Mutex<Queue>,
     changed: Condvar,
@@ -231,8 +257,18 @@ impl Drop for Leaving<'_, '_> {
         // The last one hands over what no device has taken.
         if queue.feeders == 0 && !work.is_stopped() {
             let mut counts = Counts::default();
-            while let Some(range) = work.take() {
-                range.clone().for_each(|_| counts.add(Err(Reason::Device)));
+            let mut left: Vec<Range<usize>> = Vec::new();
+            while let Some(block) = work.take_block() {
+                left.extend(
+                    block
+                        .programs
+                        .clone()
+                        .map(|program| work.runs(program, &block)),
+                );
+            }
+            left.extend(std::iter::from_fn(|| work.take()));
+            for range in left {
+                counts.add_many(Err(Reason::Device), range.len() as u64);
                 queue.portions.push_back(Portion::Range(range));
             }
             work.lock_report().runs.add_all(&counts);
@@ -254,6 +290,17 @@ impl Work<'_> {
     fn take(&self) -> Option<Range<usize>> {
         let number = self.next.fetch_add(1, Ordering::Relaxed);
         self.chunks.get(number).cloned()
+    }
+
+    fn take_block(&self) -> Option<Block> {
+        let number = self.next.fetch_add(1, Ordering::Relaxed);
+        self.blocks.get(number).cloned()
+    }
+
+    /// Returns the runs of a program in a block.
+    fn runs(&self, program: usize, block: &Block) -> Range<usize> {
+        let first = program * self.samples.samples().len();
+        first + block.samples.start..first + block.samples.end
     }
 
     /// Works for a device.
@@ -324,18 +371,33 @@ impl Work<'_> {
     }
 
     fn run_waves(&self, engine: &mut WaveEngine, resident: &WaveSamples, own: &mut DeviceUsage) {
-        let samples = self.samples.samples().len();
         while !own.lost && !self.is_stopped() {
-            let Some(range) = self.take() else { break };
-            own.runs += range.len() as u64;
-            let programs = &self.programs[range.start / samples..range.end / samples];
+            let Some(block) = self.take_block() else {
+                break;
+            };
+            let samples = block.samples.len();
+            own.runs += (block.programs.len() * samples) as u64;
             // Programs of one dialect share what they have in common.
+            let mut start = block.programs.start;
+            let programs = &self.programs[block.programs.clone()];
             for same in programs.chunk_by(|a, b| a.dialect() == b.dialect()) {
                 let started = Instant::now();
+                let part = Block {
+                    programs: start..start + same.len(),
+                    samples: block.samples.clone(),
+                };
+                start = part.programs.end;
                 let plan = WavePlan::of(engine.table(), same[0].dialect(), same);
+                // The cores need not wait for the device with what it cannot run.
+                let missing = part.programs.clone().zip(plan.planned());
+                let missing = missing.filter(|(_, is_planned)| !is_planned);
+                self.leave(missing.flat_map(|(program, _)| {
+                    let runs = self.runs(program, &part);
+                    runs.map(|run| (run as u32, Reason::Missing))
+                }));
                 let batch = WaveBatch {
                     plan: &plan,
-                    first: 0,
+                    first: part.samples.start,
                     count: samples,
                 };
                 let (records, report) =
@@ -345,9 +407,8 @@ impl Work<'_> {
                 for error in report.errors {
                     own.note(&DeviceError::Launch(error));
                 }
-                let before = same.as_ptr() as usize - self.programs.as_ptr() as usize;
-                let first = before / size_of::<Compiled>() * samples;
-                self.hand_over(Returned::Waves { first, records }, same.len() * samples);
+                let block = part;
+                self.hand_over(Returned::Waves { block, records }, same.len() * samples);
             }
         }
     }
@@ -496,7 +557,6 @@ impl Core<'_, '_> {
         let mut found = Vec::with_capacity(range.len());
         let mut left = Vec::new();
         let mut counts = Counts::default();
-        let samples = self.work.samples.samples().len();
         for k in range {
             let (run, end) = match returned {
                 Returned::Jobs { done, .. } if done.left_at_once(k).is_some() => continue,
@@ -507,10 +567,16 @@ impl Core<'_, '_> {
                     });
                     (runs[k], end)
                 }
-                Returned::Waves { first, records } => {
-                    let end = records.end(0, k / samples, k % samples).judged();
+                Returned::Waves { block, records } => {
+                    let (program, sample) = (k / block.samples.len(), k % block.samples.len());
+                    let end = records.end(0, program, sample).judged();
+                    if end.as_ref().err() == Some(&Reason::Missing) {
+                        // Listed before the launch.
+                        continue;
+                    }
+                    let runs = self.work.runs(block.programs.start + program, block);
                     (
-                        (first + k) as u32,
+                        (runs.start + sample) as u32,
                         end.map(|score| (LaunchPass::First, score)),
                     )
                 }
@@ -558,6 +624,25 @@ pub(super) fn score_of(entry: &DeviceEntry) -> Judged {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn blocks_are_the_whole_table() {
+        for (programs, samples) in [(1, 1), (400, 3_500), (1, 22_752), (100_000, 3), (3, 700)] {
+            for devices in 1..5 {
+                let mut seen = vec![0_u8; programs * samples];
+                for block in blocks(programs, samples, devices) {
+                    let runs = block.programs.len() * block.samples.len();
+                    assert!(runs > 0 && runs <= LARGEST_BLOCK + programs.max(samples));
+                    for program in block.programs {
+                        for sample in block.samples.clone() {
+                            seen[program * samples + sample] += 1;
+                        }
+                    }
+                }
+                assert!(seen.iter().all(|&times| times == 1));
+            }
+        }
+    }
 
     #[test]
     fn chunks_grow_and_shrink() {
