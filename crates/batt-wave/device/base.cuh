@@ -11,6 +11,8 @@ typedef long long i64;
 #ifdef BATT_HOST
 
 #define INLINE static inline
+#define METHOD inline
+#define ONE_BY_ONE
 /// For functions that many ops call and that are too large to be a part of each.
 #define CALLED static inline
 INLINE u32 popcount(u32 x) { return (u32)__builtin_popcount(x); }
@@ -39,6 +41,9 @@ INLINE void atomic_min(u32 *at, u32 n) {
 #else
 
 #define INLINE static __device__ __forceinline__
+#define METHOD __device__ __forceinline__
+/// Before a loop that is to take few registers.
+#define ONE_BY_ONE _Pragma("unroll 1")
 #define CALLED static __device__ __noinline__
 INLINE u32 popcount(u32 x) { return (u32)__popc(x); }
 INLINE u32 reverse_bits(u32 x) { return __brev(x); }

@@ -77,6 +77,26 @@ INLINE u64 hash_rows(const Rows *plane, const Rows &widths, u32 height) {
   return hash_end(acc, height);
 }
 
+/// The hash of a row of a WIDE grid.
+INLINE u64 hash_wide_row(const V &v, u32 row) {
+  u64 acc = P5;
+  for (u32 j = 0; j < v.b; j++) acc = hash_lane(acc, wide_color(v, row, j));
+  return hash_end(acc, v.b);
+}
+CALLED u64 hash_wide(const V v) {
+  u64 acc = P5;
+  for (u32 from = 0; from < v.a; from += 32) {
+    u32 n = min_of(v.a - from, 32u);
+#ifdef BATT_HOST
+    for (u32 l = 0; l < n; l++) acc = hash_lane(acc, hash_wide_row(v, from + l));
+#else
+    u64 own = lane() < n ? hash_wide_row(v, from + lane()) : 0;
+    for (u32 l = 0; l < n; l++) acc = hash_lane(acc, __shfl_sync(ALL, own, (int)l));
+#endif
+  }
+  return hash_end(acc, v.a);
+}
+
 /// The hash of a patch.
 CALLED u64 hash_patch(const Ctx &c, const V &v) {
   Patch p = patch_of(v);
@@ -136,6 +156,7 @@ CALLED bool hash_flat(const Ctx &c, const V &v, u64 *hash) {
     }
     case INDICES:
     case OBJECT: *hash = hash_patch(c, v); return true;
+    case WIDE: *hash = hash_wide(v); return true;
     default: return false;
   }
 }
@@ -181,7 +202,7 @@ enum Answer : u32 { NO, YES, UNSURE };
 /// Whether two values are equal in Python, for containers that nest at most DEPTH deep.
 template <int DEPTH> CALLED Answer equal_values(const V &x, const V &y) {
   if (is_int(x) && is_int(y)) return x.bits == y.bits ? YES : NO;
-  if (x.kind == RAGGED || y.kind == RAGGED) return UNSURE;
+  if (x.kind == RAGGED || y.kind == RAGGED || x.kind == WIDE || y.kind == WIDE) return UNSURE;
   if (x.kind != y.kind) {
     // True may stand where a PAIR, a CELL or a GRID has 1.
     bool tuples = (x.kind == TUPLE && y.kind >= PAIR && y.kind <= GRID) || (y.kind == TUPLE && x.kind >= PAIR && x.kind <= GRID);

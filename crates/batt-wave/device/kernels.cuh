@@ -71,7 +71,7 @@ template <int DEPTH> OUTLINE u32 mass_of_elements(u64 items, u32 count) {
 /// How many cells and elements a value has; more than MOST_MASS if containers nest too deeply. The
 /// CPU takes a quarter of the work for a cell of a grid.
 template <int DEPTH> INLINE u32 mass_of(const V &v) {
-  if (v.kind == GRID) return 1 + v.a * v.b / 4;
+  if (is_any_grid(v)) return 1 + v.a * v.b / 4;
   if (v.kind == RAGGED) return 1 + v.a * SIDE / 4;
   if (is_patch(v)) return 1 + size_of_patch(v);
   if (v.kind != TUPLE && v.kind != SET) return 1;
@@ -132,22 +132,50 @@ INLINE u32 cost_of_pairs(const V &x, const V &y) {
   return is_patch(x) && is_patch(y) ? size_of_patch(x) * size_of_patch(y) / 8 : 50 * pairs_of(x, y);
 }
 
+/// Which parameters of a body are of type Any: they may be wide grids.
+template <class T> struct IsAny { static constexpr bool value = false; };
+template <> struct IsAny<Any> { static constexpr bool value = true; };
+template <class F> struct Parameters;
+template <class A> struct Parameters<V(const Ctx &, A)> {
+  static constexpr bool first = IsAny<A>::value;
+};
+template <class A, class B> struct Parameters<V(const Ctx &, A, B)> : Parameters<V(const Ctx &, A)> {
+  static constexpr bool second = IsAny<B>::value;
+};
+template <class A, class B, class C> struct Parameters<V(const Ctx &, A, B, C)> : Parameters<V(const Ctx &, A, B)> {
+  static constexpr bool third = IsAny<C>::value;
+};
+template <class A, class B, class C, class D>
+struct Parameters<V(const Ctx &, A, B, C, D)> : Parameters<V(const Ctx &, A, B, C)> {
+  static constexpr bool fourth = IsAny<D>::value;
+};
+/// Is this a value that the parameter takes?
+template <bool ANY> INLINE bool is_taken(const V &v) { return v.kind > FAULT && (ANY || v.kind < WIDE); }
+/// What a call gives if some of its arguments are not taken.
+INLINE V refusal_of(const V &x, const V &y) {
+  V failed = failure_of(x, y);
+  return is_value(failed) ? stopped(SIZE) : failed;
+}
+
 #define FETCH(x, number) V x = arg_of(node.args[number], item)
-#define CHECK(x, y) if (!is_value(x) || !is_value(y)) return STORE(failure_of(x, y))
-#define BODY_1(name) FETCH(x, 0); CHECK(x, x); PAY(x); STORE(op_##name(c, x))
+#define CHECK(x, of_x, y, of_y)                                            \
+  if (!is_taken<Taken::of_x>(x) || !is_taken<Taken::of_y>(y)) return STORE(refusal_of(x, y))
+#define BODY_1(name) FETCH(x, 0); CHECK(x, first, x, first); PAY(x); STORE(op_##name(c, x))
 #define BODY_2(name)                                                    \
-  FETCH(x, 0); FETCH(y, 1); CHECK(x, y);                                \
+  FETCH(x, 0); FETCH(y, 1); CHECK(x, first, y, second);                 \
   PAY(x); PAY(y); cost += cost_of_pairs(x, y);                          \
   if (pairs_of(x, y) > MOST_PAIRS) return STORE(stopped(LIMIT));        \
   STORE(op_##name(c, x, y))
 #define BODY_3(name)                         \
   FETCH(x, 0); FETCH(y, 1); FETCH(z, 2);     \
-  CHECK(x, y); CHECK(z, z);                  \
+  CHECK(x, first, y, second);                \
+  CHECK(z, third, z, third);                 \
   PAY(x); PAY(y); PAY(z);                    \
   STORE(op_##name(c, x, y, z))
 #define BODY_4(name)                                   \
   FETCH(x, 0); FETCH(y, 1); FETCH(z, 2); FETCH(t, 3);  \
-  CHECK(x, y); CHECK(z, t);                            \
+  CHECK(x, first, y, second);                          \
+  CHECK(z, third, t, fourth);                          \
   PAY(x); PAY(y); PAY(z); PAY(t);                      \
   STORE(op_##name(c, x, y, z, t))
 
@@ -202,6 +230,7 @@ template <class F, class G> INLINE void each_own_item(const Wave &w, F f, G by_a
   KERNEL(wave_##name) {                                                                    \
     each_row_item(w, [&](const Node &node, u32 item) {                                     \
       Ctx c = context(w, node, item, room);                                                \
+      using Taken = Parameters<decltype(op_##name)>;                                       \
       const u32 rate = rate_of(__VA_ARGS__);                                               \
       u32 cost = 0;                                                                        \
       auto PAY = [&](const V &v) { if (node.costs && rate) cost += rate * mass_by_all(v); }; \
@@ -214,6 +243,7 @@ template <class F, class G> INLINE void each_own_item(const Wave &w, F f, G by_a
   KERNEL(wave_##name) {                                                                    \
     each_own_item(w, [&](const Node &node, u32 item, Done &done) {                         \
       Ctx c = context(w, node, item, room);                                                \
+      using Taken = Parameters<decltype(op_##name)>;                                       \
       const u32 rate = rate_of(__VA_ARGS__);                                               \
       u32 cost = 0;                                                                        \
       auto PAY = [&](const V &v) { if (node.costs && rate) cost += rate * mass_of<4>(v); };  \

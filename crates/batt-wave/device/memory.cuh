@@ -202,7 +202,7 @@ struct Origin {
 
 INLINE u32 walk_of(const V &v) { return (u32)(v.bits >> 59); }
 INLINE u32 size_of_patch(const V &v) { return (u32)(v.bits >> 48) & 0x7ff; }
-/// How many elements there are.
+/// How many elements there are that `spread_elements` writes: none for a WIDE grid.
 INLINE u32 length_of(const V &v) {
   switch (v.kind) {
     case GRID:

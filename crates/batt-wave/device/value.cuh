@@ -1,15 +1,16 @@
 // Values: 16 bytes each, with a payload elsewhere for grids, patches and containers.
 //
-// Every Python value has one form, so values of different kinds are different:
+// Nearly every Python value has one form, so values of different kinds are different:
 //
 // - a tuple of two plain ints of 16 bits is a PAIR
 // - `(colour, (i, j))` with a colour of 0 to 15 is a CELL; in tokpidjin `(i, j, colour)`
 // - a tuple of 1 to 32 equally long tuples of 1 to 32 plain ints 0 to 15 is a GRID, also
 //   `((0, 1), (2, 3))`
+// - the same with up to 64 tuples or ints, and more than 32 of either, is WIDE or a TUPLE
 // - a set of locations within 32 x 32 is INDICES; the empty set is, too
 // - a set of cells within 32 x 32, one at each location, is an OBJECT
-// - all other tuples and sets are TUPLE and SET; RAGGED is a form for some tuples of tuples, which
-//   ops that compare values do not take
+// - up to 32 tuples of 1 to 32 plain ints 0 to 15, of several lengths, are RAGGED or a TUPLE
+// - all other tuples and sets are TUPLE and SET
 
 /// What a value is. The order is that of `Kind` in src/value.rs.
 enum Kind : u8 {
@@ -27,6 +28,8 @@ enum Kind : u8 {
   TUPLE,   // len values; bits: where
   SET,     // len distinct values; bits: where; c: what is known of their order
   OP,      // a primitive; len: its place in PROPERTIES, or UNKNOWN_OP
+  WIDE,    // a grid of more than 32 rows or columns; a: height, b: width; bits: four planes of a row of
+           // 64 bits each. Only bodies with a parameter of type Any get one
 };
 
 /// Why a value is STOPPED. The order is that of `Reason` in src/report.rs.
@@ -47,6 +50,11 @@ struct V {
   u64 bits;
 };
 
+/// The argument of a body that takes wide grids. The kernel keeps them from parameters of type V.
+struct Any : V {
+  METHOD Any(const V &v) : V(v) {}
+};
+
 /// What is known of the iteration order of a SET.
 enum Order : u8 {
   UNKNOWN,   // nothing
@@ -60,6 +68,8 @@ enum Order : u8 {
 const u32 UNKNOWN_OP = 0xffffffffu;
 /// Grids, and the bounds of patches, are at most this high and wide.
 const u32 SIDE = 32;
+/// The same for wide grids.
+const u32 WIDE_SIDE = 64;
 /// The colour of an object of several colours, whose payload has four planes.
 const u8 PLANES = 255;
 
@@ -78,6 +88,7 @@ INLINE V integer(i64 n) { return make(INT, 0, 0, 0, 0, (u64)n); }
 INLINE bool is_value(const V &v) { return v.kind > FAULT; }
 INLINE bool is_int(const V &v) { return v.kind == INT || v.kind == BOOL; }
 INLINE i64 int_of(const V &v) { return (i64)v.bits; }
+INLINE bool is_any_grid(const V &v) { return v.kind == GRID || v.kind == WIDE; }
 INLINE bool is_patch(const V &v) { return v.kind == INDICES || v.kind == OBJECT; }
 INLINE bool fits_16(i64 n) { return n >= -32768 && n <= 32767; }
 INLINE u32 place(i32 i, i32 j) { return (u32)i << 16 | ((u32)j & 0xffff); }

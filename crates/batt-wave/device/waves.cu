@@ -3,6 +3,7 @@
 #include "rows.cuh"
 #include "value.cuh"
 #include "memory.cuh"
+#include "wide.cuh"
 #include "hash.cuh"
 #include "order.cuh"
 #include "walk.cuh"

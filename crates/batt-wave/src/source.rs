@@ -13,6 +13,7 @@ pub const WAVES: &[(&str, &str)] = files![
     "rows.cuh",
     "value.cuh",
     "memory.cuh",
+    "wide.cuh",
     "hash.cuh",
     "order.cuh",
     "walk.cuh",

@@ -36,7 +36,7 @@ fn hard_grids() -> Vec<Grid> {
 }
 
 /// Values for arguments, each with those that it needs.
-const VALUES: [(&str, &str); 19] = [
+const VALUES: [(&str, &str); 20] = [
     ("I", ""),
     ("EIGHT", ""),
     ("TWO", ""),
@@ -64,6 +64,10 @@ const VALUES: [(&str, &str); 19] = [
     (
         "b11",
         "    a2 = asindices(I)\n    b11 = apply(neighbors, a2)\n",
+    ),
+    (
+        "b12",
+        "    a12 = hconcat(I, I)\n    b12 = vconcat(a12, a12)\n",
     ),
 ];
 

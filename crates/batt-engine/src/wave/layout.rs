@@ -24,6 +24,7 @@ pub enum Kind {
     Tuple,
     Set,
     Op,
+    Wide,
 }
 
 /// A value on the device: `V` in `value.cuh`.

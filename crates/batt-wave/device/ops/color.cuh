@@ -176,6 +176,81 @@ INLINE u32 most_common(const Grid &g) {
   return first_in(order, f.chosen);
 }
 
+// ---- Colours of wide grids ------------------------------------------------------------------------------
+
+/// One of the four parts of a WIDE grid.
+INLINE Colored part_of_wide(const V &v, u32 part) {
+  u32 first = part & 2 ? 32 : 0, shift = part & 1 ? 32 : 0;
+  auto load = [&](u32 k) {
+    const u64 *from = (const u64 *)v.bits + k * v.a;
+    return rows([&](u32 l) { return first + l < v.a ? (u32)(from[first + l] >> shift) : 0u; });
+  };
+  u32 columns = (u32)(low_64(v.b) >> shift);
+  Rows mask = rows([&](u32 l) { return first + l < v.a ? columns : 0u; });
+  Colored x = {mask, {load(0), load(1), load(2), load(3)}, true};
+  return x;
+}
+/// How many cells each colour has: row l has the number for colour l.
+CALLED Rows counts_in_wide(const V v) {
+  Rows counts = no_rows();
+  ONE_BY_ONE
+  for (u32 part = 0; part < 4; part++) {
+    Colored x = part_of_wide(v, part);
+    ONE_BY_ONE
+    for (u32 color = 0; color < 16; color++) {
+      u32 own = count(with_color(x, color));
+      counts = rows([&](u32 l) { return counts[l] + (l == color ? own : 0); });
+    }
+  }
+  return counts;
+}
+/// The order of the set of these colours of a WIDE grid.
+CALLED Sequence order_in_wide(const V v, u32 present) {
+  // Up to four colours share eight slots.
+  bool shared = popcount(present) <= 4 && (present & present >> 8) != 0;
+  if (!shared) return order_of_set(ascending(present));
+  const u32 NOWHERE = 0xffffffffu;
+  Rows first = rows([&](u32) { return NOWHERE; });
+  ONE_BY_ONE
+  for (u32 part = 0; part < 4; part++) {
+    Colored x = part_of_wide(v, part);
+    for (u32 todo = present; todo; todo &= todo - 1) {
+      u32 color = lowest(todo);
+      Rows cells = with_color(x, color);
+      if (is_empty(cells)) continue;
+      u32 row = lowest(rows_of(cells)), column = lowest(row_at(cells, row));
+      u32 at = (row + (part & 2 ? 32 : 0)) * WIDE_SIDE + column + (part & 1 ? 32 : 0);
+      first = rows([&](u32 l) { return l == color ? min_of(first[l], at) : first[l]; });
+    }
+  }
+  Sequence met = {0, 0};
+  for (u32 left = popcount(present); left; left--) {
+    u32 at = least(first), color = lowest(rows_of(rows([&](u32 l) { return (u32)(first[l] == at); })));
+    append(&met, color);
+    first = rows([&](u32 l) { return l == color ? NOWHERE : first[l]; });
+  }
+  return order_of_set(met);
+}
+/// The colour of the most or the fewest cells of a WIDE grid.
+CALLED u32 common_in_wide(const V v, bool most) {
+  Rows counts = counts_in_wide(v);
+  u32 best = least(rows([&](u32 l) { return most ? ~counts[l] : counts[l] ? counts[l] : 0xffffffffu; }));
+  if (most) best = ~best;
+  u32 chosen = rows_of(rows([&](u32 l) { return (u32)(counts[l] == best); }));
+  return popcount(chosen) == 1 ? lowest(chosen) : first_in(order_in_wide(v, rows_of(counts)), chosen);
+}
+CALLED V palette_of_wide(const Ctx c, const V v) {
+  Sequence order = order_in_wide(v, rows_of(counts_in_wide(v)));
+  V *to = (V *)room_for(c, order.length * sizeof(V));
+  if (!to) return stopped(MEMORY);
+  (void)rows([&](u32 l) {
+    if (l < order.length) to[l] = integer(color_at(order, l));
+    return 0u;
+  });
+  sync();
+  return make(SET, 0, 0, IN_ORDER, order.length, (u64)to);
+}
+
 /// The colour that all cells of a mask have, or PLANES.
 INLINE u8 common_color(const Grid &g, const Rows &mask) {
   u32 color = 0;
@@ -192,6 +267,7 @@ INLINE u8 common_color(const Grid &g, const Rows &mask) {
 
 INLINE V color_by_frequency(const Ctx &c, const V &element, bool most) {
   if (is_nothing(element)) return fault(VALUE_);
+  if (element.kind == WIDE) return integer(common_in_wide(element, most));
   if (element.kind == OBJECT && element.c != PLANES) return integer(element.c);
   Colored x;
   if (!read_colored(element, &x)) return stopped(ODD);
@@ -201,14 +277,15 @@ INLINE V color_by_frequency(const Ctx &c, const V &element, bool most) {
   V known = order_of_colors_in(c, element, x, f.present, &order);
   return is_value(known) ? integer(first_in(order, f.chosen)) : known;
 }
-ROW_OP(mostcolor)(const Ctx &c, V element) { return color_by_frequency(c, element, true); }
-ROW_OP(leastcolor)(const Ctx &c, V element) { return color_by_frequency(c, element, false); }
+ROW_OP(mostcolor)(const Ctx &c, Any element) { return color_by_frequency(c, element, true); }
+ROW_OP(leastcolor)(const Ctx &c, Any element) { return color_by_frequency(c, element, false); }
 
-ROW_OP(colorcount)(const Ctx &, V element, V value) {
+ROW_OP(colorcount)(const Ctx &, Any element, V value) {
   if (is_nothing(element)) return integer(0);
   Colored x;
-  if (!read_colored(element, &x)) return stopped(ODD);
+  if (element.kind != WIDE && !read_colored(element, &x)) return stopped(ODD);
   if (!is_int(value) || value.bits > 15) return integer(0);
+  if (element.kind == WIDE) return integer(row_at(counts_in_wide(element), (u32)value.bits));
   return integer(count(with_color(x, (u32)value.bits)));
 }
 
@@ -218,8 +295,9 @@ INLINE u32 present_in(const V &element, Colored *x) {
   return element.kind == OBJECT && element.c != PLANES ? 1u << element.c : colors_of(*x);
 }
 
-ROW_OP(palette)(const Ctx &c, V element) {
+ROW_OP(palette)(const Ctx &c, Any element) {
   if (is_nothing(element)) return empty_patch();
+  if (element.kind == WIDE) return palette_of_wide(c, element);
   Colored x;
   u32 present = present_in(element, &x);
   if (!present) return stopped(ODD);
@@ -236,15 +314,17 @@ ROW_OP(palette)(const Ctx &c, V element) {
   return make(SET, 0, 0, known ? IN_ORDER : UNKNOWN, order.length, (u64)to);
 }
 
-ROW_OP(numcolors)(const Ctx &, V element) {
+ROW_OP(numcolors)(const Ctx &, Any element) {
   if (is_nothing(element)) return integer(0);
+  if (element.kind == WIDE) return integer(popcount(rows_of(counts_in_wide(element))));
   Colored x;
   u32 present = present_in(element, &x);
   return present ? integer(popcount(present)) : stopped(ODD);
 }
 
 /// The colour of the first cell.
-ROW_OP(color)(const Ctx &c, V obj) {
+ROW_OP(color)(const Ctx &c, Any obj) {
+  if (obj.kind == WIDE) return integer(wide_color(obj, 0, 0));
   if (is_nothing(obj)) return fault(STOP_ITERATION);
   if (obj.kind == OBJECT && obj.c != PLANES) return integer(obj.c);
   if (obj.kind == OBJECT) {

@@ -40,7 +40,8 @@ template <int DEPTH> CALLED bool hash_alone(const Ctx &c, const V &v, u64 *hash)
     case PAIR: *hash = hash_pair(row_of(v.len), column_of(v.len)); return true;
     case CELL: *hash = hash_cell(c, row_of(v.len), column_of(v.len), v.a); return true;
     case GRID:
-    case RAGGED: *hash = hash_grid_alone(v); return true;
+    case RAGGED:
+    case WIDE: *hash = hash_grid_alone(v); return true;
     case INDICES:
     case OBJECT: *hash = hash_patch_alone(c, v); return true;
     case TUPLE:
@@ -84,12 +85,12 @@ INLINE V end_alone(const Ctx &c, const V &v, bool last) {
   return end_of_set<Lone>(c, v, last);
 }
 
-THREAD_OP(size)(const Ctx &c, V container) {
+THREAD_OP(size)(const Ctx &c, Any container) {
   i32 n = length_alone(c, container);
   return n < 0 ? fault(TYPE_) : integer(n);
 }
-THREAD_OP(first)(const Ctx &c, V container) { return end_alone(c, container, false); }
-THREAD_OP(last)(const Ctx &c, V container) { return end_alone(c, container, true); }
+THREAD_OP(first)(const Ctx &c, Any container) { return end_alone(c, container, false); }
+THREAD_OP(last)(const Ctx &c, Any container) { return end_alone(c, container, true); }
 INLINE V op_first_by_all(const Ctx &c, V container) { return end_of_set<Warp>(c, container, false); }
 INLINE V op_last_by_all(const Ctx &c, V container) { return end_of_set<Warp>(c, container, true); }
 
@@ -99,6 +100,7 @@ INLINE V op_last_by_all(const Ctx &c, V container) { return end_of_set<Warp>(c, 
 CALLED V read_stored(const Ctx &c, const V &v, Items &items) {
   i32 n = length_alone(c, v);
   if (n < 0) return v.kind == OP ? stopped(ODD) : fault(TYPE_);
+  if (v.kind == WIDE) return stopped(SIZE);
   items.count = (u32)n;
   items.ordered = !is_unordered(v);
   items.at = (const V *)v.bits;
@@ -373,7 +375,7 @@ INLINE V union_of_two(const Ctx &c, const V &a, const V &b, Making making) {
 
 // ---- Ops ---------------------------------------------------------------------------------------
 
-ROW_OP(totuple)(const Ctx &c, V container) {
+ROW_OP(totuple)(const Ctx &c, Any container) {
   if (any_tuple(container)) return container;
   Items items;
   V failed = read_items(c, container, items);
@@ -382,7 +384,7 @@ ROW_OP(totuple)(const Ctx &c, V container) {
   return tuple_value(c, items.at, items.count);
 }
 
-THREAD_OP(initset)(const Ctx &c, V value) {
+THREAD_OP(initset)(const Ctx &c, Any value) {
   void *to = room_alone(c, sizeof(V));
   if (!to) return stopped(MEMORY);
   if (value.kind == PAIR || value.kind == CELL) {
@@ -738,7 +740,7 @@ template <class F> INLINE V tuple_by_number(const Ctx &c, u64 n, F f) {
   sync();
   return tuple_value(c, to, (u32)n);
 }
-ROW_OP(repeat)(const Ctx &c, V item, V number) {
+ROW_OP(repeat)(const Ctx &c, Any item, V number) {
   if (!is_int(number)) return fault(TYPE_);
   i64 n = int_of(number);
   return tuple_by_number(c, n < 0 ? 0 : (u64)n, [&](u32) { return item; });
@@ -991,7 +993,7 @@ INLINE bool property_alone(const Ctx &c, const V &v, u32 property, i64 *value) {
     return true;
   }
   // Height and width.
-  if (v.kind == GRID && (property == 1 || property == 2)) {
+  if (is_any_grid(v) && (property == 1 || property == 2)) {
     *value = property == 1 ? v.a : v.b;
     return true;
   }

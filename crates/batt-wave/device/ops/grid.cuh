@@ -5,7 +5,9 @@
 /// Can a value neither be iterated nor indexed?
 INLINE bool is_atom(const V &v) { return v.kind == NONE || is_int(v) || v.kind == OP; }
 INLINE bool is_any_set(const V &v) { return is_patch(v) || v.kind == SET; }
-INLINE bool is_any_tuple(const V &v) { return (v.kind >= PAIR && v.kind <= RAGGED) || v.kind == TUPLE; }
+INLINE bool is_any_tuple(const V &v) {
+  return (v.kind >= PAIR && v.kind <= RAGGED) || v.kind == TUPLE || v.kind == WIDE;
+}
 /// What an op gives for a value that is no grid if it iterates rows, or slices a tuple, right away.
 INLINE V no_grid(const V &v) {
   bool fails = is_atom(v) || v.kind == PAIR || v.kind == CELL;
@@ -131,7 +133,7 @@ INLINE Grid cut_to(const Lines &r, u32 width) {
 struct Turn {
   bool upside_down, left_to_right, transposed;
 };
-INLINE Rows turned(Rows x, u32 height, u32 width, Turn turn) {
+template <class B> INLINE B turned(B x, u32 height, u32 width, Turn turn) {
   if (turn.left_to_right) x = left_to_right(x, width);
   if (turn.upside_down) x = upside_down(x, height);
   return turn.transposed ? transposed(x) : x;
@@ -160,8 +162,14 @@ INLINE V turned_lines(const Ctx &c, const V &v, Turn turn) {
   if (turn.upside_down) r.widths = upside_down(r.widths, height);
   return value_of_lines(c, r);
 }
+CALLED V turned_wide(const Ctx c, const V v, Turn turn) {
+  return wide_value(c, turn.transposed ? v.b : v.a, turn.transposed ? v.a : v.b, [&](u32 k) {
+    return turned(wide_plane(v, k), v.a, v.b, turn);
+  });
+}
 INLINE V turned_grid(const Ctx &c, const V &v, Turn turn) {
   if (v.kind == RAGGED) return turned_lines(c, v, turn);
+  if (v.kind == WIDE) return turned_wide(c, v, turn);
   Grid g = grid_of(v);
   u32 height = turn.transposed ? g.width : g.height, width = turn.transposed ? g.height : g.width;
   return value_of(c, changed(g, height, width, [&](const Rows &x) {
@@ -196,7 +204,7 @@ INLINE V reversed_tuple(const Ctx &c, const V &v) {
   return tuple_value(c, to, v.len);
 }
 CALLED V mirrored(const Ctx &c, const V &v, Turn turn, FaultCode if_empty) {
-  if (has_lines(v)) return turned_grid(c, v, turn);
+  if (has_lines(v) || v.kind == WIDE) return turned_grid(c, v, turn);
   if (is_patch(v)) {
     if (size_of_patch(v) == 0) return fault(if_empty);
     if (turn.transposed && !may_grow(v)) return stopped(SIZE);
@@ -212,10 +220,10 @@ CALLED V mirrored(const Ctx &c, const V &v, Turn turn, FaultCode if_empty) {
   return reverses && !is_atom(v) ? reversed_tuple(c, v) : no_grid(v);
 }
 
-ROW_OP(hmirror)(const Ctx &c, V piece) { return mirrored(c, piece, {true, false, false}, INDEX_); }
-ROW_OP(vmirror)(const Ctx &c, V piece) { return mirrored(c, piece, {false, true, false}, INDEX_); }
-ROW_OP(dmirror)(const Ctx &c, V piece) { return mirrored(c, piece, {false, false, true}, VALUE_); }
-ROW_OP(cmirror)(const Ctx &c, V piece) {
+ROW_OP(hmirror)(const Ctx &c, Any piece) { return mirrored(c, piece, {true, false, false}, INDEX_); }
+ROW_OP(vmirror)(const Ctx &c, Any piece) { return mirrored(c, piece, {false, true, false}, INDEX_); }
+ROW_OP(dmirror)(const Ctx &c, Any piece) { return mirrored(c, piece, {false, false, true}, VALUE_); }
+ROW_OP(cmirror)(const Ctx &c, Any piece) {
   if (!is_patch(piece)) return mirrored(c, piece, {true, true, true}, INDEX_);
   // Python mirrors a set three times.
   Ctx inner = c;
@@ -226,14 +234,14 @@ ROW_OP(cmirror)(const Ctx &c, V piece) {
 }
 
 INLINE V rotated(const Ctx &c, const V &v, Turn turn) {
-  if (has_lines(v)) return turned_grid(c, v, turn);
+  if (has_lines(v) || v.kind == WIDE) return turned_grid(c, v, turn);
   if (v.kind == TUPLE && v.len == 0) return v;
   if (has_empty_rows(v)) return turn.transposed ? empty_tuple() : v;
   return no_slices(v);
 }
-ROW_OP(rot90)(const Ctx &c, V grid) { return rotated(c, grid, {true, false, true}); }
-ROW_OP(rot180)(const Ctx &c, V grid) { return rotated(c, grid, {true, true, false}); }
-ROW_OP(rot270)(const Ctx &c, V grid) { return rotated(c, grid, {false, true, true}); }
+ROW_OP(rot90)(const Ctx &c, Any grid) { return rotated(c, grid, {true, false, true}); }
+ROW_OP(rot180)(const Ctx &c, Any grid) { return rotated(c, grid, {true, true, false}); }
+ROW_OP(rot270)(const Ctx &c, Any grid) { return rotated(c, grid, {false, true, true}); }
 
 // ---- Scaling ------------------------------------------------------------------------------------
 
@@ -247,11 +255,25 @@ INLINE Rows scaled(const Rows &x, u32 width, u32 down, u32 across) {
   });
   return down == 1 ? wide : gather(wide, rows([&](u32 l) { return l / down; }));
 }
+CALLED V scaled_wide(const Ctx c, const V grid, u32 down, u32 across) {
+  return wide_value(c, grid.a * down, grid.b * across, [&](u32 k) {
+    Board x = wide_plane(grid, k);
+    Board wide = board([&](u32 l, u32 half) {
+      u64 from = x.row(l, half), own = 0;
+      for (u32 j = 0; j < grid.b; j++)
+        if (from >> j & 1) own |= low_64(across) << j * across;
+      return own;
+    });
+    return picked(wide, [&](u32 row) { return row / down; });
+  });
+}
 INLINE V scaled_grid(const Ctx &c, const V &grid, i64 down, i64 across) {
   if (down <= 0) return empty_tuple();
   if (across <= 0) return down == 1 ? empty_rows(c, grid.a) : stopped(ODD);
   if (down == 1 && across == 1) return grid;
-  if (down > SIDE || across > SIDE || grid.a * down > SIDE || grid.b * across > SIDE) return stopped(SIZE);
+  if (down > WIDE_SIDE || across > WIDE_SIDE || grid.a * down > WIDE_SIDE || grid.b * across > WIDE_SIDE)
+    return stopped(SIZE);
+  if (grid.a * down > SIDE || grid.b * across > SIDE) return scaled_wide(c, grid, (u32)down, (u32)across);
   Grid g = grid_of(grid);
   u32 height = g.height * (u32)down, width = g.width * (u32)across;
   Rows area = rectangle(height, width);
@@ -260,26 +282,27 @@ INLINE V scaled_grid(const Ctx &c, const V &grid, i64 down, i64 across) {
   }));
 }
 
-ROW_OP(hupscale)(const Ctx &c, V grid, V factor) {
+ROW_OP(hupscale)(const Ctx &c, Any grid, V factor) {
   if (is_empty_container(grid)) return empty_tuple();
   if (has_empty_rows(grid)) return grid;
-  if (grid.kind != GRID) return no_grid(grid);
+  if (!is_any_grid(grid)) return no_grid(grid);
   return is_int(factor) ? scaled_grid(c, grid, 1, int_of(factor)) : fault(TYPE_);
 }
-ROW_OP(vupscale)(const Ctx &c, V grid, V factor) {
+ROW_OP(vupscale)(const Ctx &c, Any grid, V factor) {
   if (is_empty_container(grid)) return empty_tuple();
   if (is_atom(grid)) return fault(TYPE_);
-  if (grid.kind != GRID) return stopped(ODD);
+  if (!is_any_grid(grid)) return stopped(ODD);
   return is_int(factor) ? scaled_grid(c, grid, int_of(factor), 1) : fault(TYPE_);
 }
-ROW_OP(upscale)(const Ctx &c, V element, V factor) {
+ROW_OP(upscale)(const Ctx &c, Any element, V factor) {
   if (is_empty_container(element)) return element;
   if (element.kind == INDICES) return fault(TYPE_);
   if (element.kind == SET) return no_patch(element);
-  if (element.kind != GRID && element.kind != OBJECT) return no_grid(element);
+  bool grid = is_any_grid(element);
+  if (!grid && element.kind != OBJECT) return no_grid(element);
   if (!is_int(factor)) return fault(TYPE_);
   i64 times = int_of(factor);
-  if (element.kind == GRID) return times <= 0 ? empty_tuple() : scaled_grid(c, element, times, times);
+  if (grid) return times <= 0 ? empty_tuple() : scaled_grid(c, element, times, times);
   if (times <= 0) return empty_patch();
   if (times > SIDE || element.a * times > SIDE || element.b * times > SIDE) return stopped(SIZE);
   if (!may_grow(element)) return stopped(SIZE);
@@ -294,11 +317,24 @@ ROW_OP(upscale)(const Ctx &c, V element, V factor) {
   small = made_of(c, small, element, SAME_PLACES);
   return made_of(c, v, made_of(c, large, small, SCALED), SAME_PLACES);
 }
-ROW_OP(downscale)(const Ctx &c, V grid, V factor) {
-  if (grid.kind != GRID) return no_dims(grid);
+CALLED V downscaled_wide(const Ctx c, const V grid, u32 step) {
+  u32 height = (grid.a + step - 1) / step, width = (grid.b + step - 1) / step;
+  return wide_value(c, height, width, [&](u32 k) {
+    Board chosen = picked(wide_plane(grid, k), [&](u32 row) { return row * step; });
+    return board([&](u32 l, u32 half) {
+      u64 from = chosen.row(l, half), own = 0;
+      for (u32 j = 0; j < width; j++) own |= (from >> j * step & 1) << j;
+      return own;
+    });
+  });
+}
+ROW_OP(downscale)(const Ctx &c, Any grid, V factor) {
+  if (!is_any_grid(grid)) return no_dims(grid);
   if (!is_int(factor)) return fault(TYPE_);
   i64 n = int_of(factor);
   if (n == 0) return fault(ZERO_DIVISION);
+  const i64 most = WIDE_SIDE;
+  if (grid.kind == WIDE) return downscaled_wide(c, grid, (u32)min_of(n < 0 ? -max_of(n, -most) : n, most));
   u32 step = n > -(i64)SIDE && n < SIDE ? (u32)(n < 0 ? -n : n) : SIDE;
   Grid g = grid_of(grid);
   u32 height = (g.height + step - 1) / step, width = (g.width + step - 1) / step;
@@ -333,16 +369,22 @@ INLINE Grid cut(const Grid &g, Span down, Span across) {
     return moved(x, -(i32)down.start, -(i32)across.start) & area;
   });
 }
+CALLED V cut_wide(const Ctx c, const V grid, Span down, Span across) {
+  return wide_value(c, down.size, across.size, [&](u32 k) {
+    return moved(wide_plane(grid, k), -(i32)down.start, -(i32)across.start);
+  });
+}
 /// The value of such a part, which may be empty.
 INLINE V part_of(const Ctx &c, const V &grid, Span down, Span across) {
   if (down.size == 0) return empty_tuple();
   if (across.size == 0) return empty_rows(c, down.size);
   if (down.size == grid.a && across.size == grid.b) return grid;
+  if (grid.kind == WIDE) return cut_wide(c, grid, down, across);
   return value_of(c, cut(grid_of(grid), down, across));
 }
 INLINE V cropped(const Ctx &c, const V &grid, i64 top, i64 left, i64 height, i64 width) {
   if (grid.kind == TUPLE && grid.len == 0) return grid;
-  if (grid.kind != GRID) return is_atom(grid) || is_any_set(grid) ? fault(TYPE_) : stopped(ODD);
+  if (!is_any_grid(grid)) return is_atom(grid) || is_any_set(grid) ? fault(TYPE_) : stopped(ODD);
   return part_of(c, grid, slice(grid.a, top, top + height), slice(grid.b, left, left + width));
 }
 
@@ -350,7 +392,7 @@ INLINE V cropped(const Ctx &c, const V &grid, i64 top, i64 left, i64 height, i64
 INLINE V no_extent(const V &v) {
   return is_atom(v) || is_any_set(v) || v.kind == GRID ? fault(TYPE_) : stopped(ODD);
 }
-ROW_OP(crop)(const Ctx &c, V grid, V start, V dims) {
+ROW_OP(crop)(const Ctx &c, Any grid, V start, V dims) {
   // A row and a number, or two rows, make no number.
   if (start.kind == GRID && dims.kind != TUPLE) return fault(TYPE_);
   if (start.kind != PAIR) return is_atom(start) || is_any_set(start) ? fault(TYPE_) : stopped(ODD);
@@ -375,7 +417,7 @@ INLINE i32 least_place(const V &set, bool column, i32 sign) {
     return own;
   })) - 65536;
 }
-ROW_OP(subgrid)(const Ctx &c, V patch, V grid) {
+ROW_OP(subgrid)(const Ctx &c, V patch, Any grid) {
   if (is_patch(patch)) {
     if (size_of_patch(patch) == 0) return fault(INDEX_);
     return cropped(c, grid, row_of(patch.len), column_of(patch.len), patch.a, patch.b);
@@ -395,8 +437,8 @@ ROW_OP(subgrid)(const Ctx &c, V patch, V grid) {
   return cropped(c, grid, top, left, bottom - top + 1, right - left + 1);
 }
 
-ROW_OP(trim)(const Ctx &c, V grid) {
-  if (grid.kind == GRID) return part_of(c, grid, slice(grid.a, 1, -1), slice(grid.b, 1, -1));
+ROW_OP(trim)(const Ctx &c, Any grid) {
+  if (is_any_grid(grid)) return part_of(c, grid, slice(grid.a, 1, -1), slice(grid.b, 1, -1));
   bool small = grid.kind == PAIR || grid.kind == CELL || (grid.kind == TUPLE && grid.len <= 2);
   return small ? empty_tuple() : no_slices(grid);
 }
@@ -404,7 +446,7 @@ INLINE V half_of_rows(const Ctx &c, const V &v, bool second) {
   u32 n = v.kind == TUPLE ? v.len : v.a;
   Span half = {second ? n - n / 2 : 0, n / 2};
   Span all = {0, v.b};
-  if (v.kind == GRID) return part_of(c, v, half, all);
+  if (is_any_grid(v)) return part_of(c, v, half, all);
   if (v.kind == RAGGED) {
     Lines r = lines_of(v);
     if (half.size == 0) return empty_tuple();
@@ -420,18 +462,22 @@ INLINE V half_of_rows(const Ctx &c, const V &v, bool second) {
 }
 INLINE V half_of_columns(const Ctx &c, const V &v, bool second) {
   if ((v.kind == TUPLE && v.len == 0) || has_empty_rows(v)) return empty_tuple();
+  Span all = {0, v.a};
+  if (v.kind == WIDE) {
+    Span side = {second ? v.b - v.b / 2u : 0, v.b / 2u};
+    return side.size ? cut_wide(c, v, all, side) : empty_tuple();
+  }
   if (!has_lines(v)) return no_slices(v);
   Lines r = lines_of(v);
   u32 width = v.kind == GRID ? v.b : shortest(r);
   Span half = {second ? width - width / 2 : 0, width / 2};
-  Span all = {0, v.a};
   // Rotating a grid without columns leaves no rows.
   return half.size ? value_of(c, cut(r.grid, all, half)) : empty_tuple();
 }
-ROW_OP(tophalf)(const Ctx &c, V grid) { return half_of_rows(c, grid, false); }
-ROW_OP(bottomhalf)(const Ctx &c, V grid) { return half_of_rows(c, grid, true); }
-ROW_OP(lefthalf)(const Ctx &c, V grid) { return half_of_columns(c, grid, false); }
-ROW_OP(righthalf)(const Ctx &c, V grid) { return half_of_columns(c, grid, true); }
+ROW_OP(tophalf)(const Ctx &c, Any grid) { return half_of_rows(c, grid, false); }
+ROW_OP(bottomhalf)(const Ctx &c, Any grid) { return half_of_rows(c, grid, true); }
+ROW_OP(lefthalf)(const Ctx &c, Any grid) { return half_of_columns(c, grid, false); }
+ROW_OP(righthalf)(const Ctx &c, Any grid) { return half_of_columns(c, grid, true); }
 
 /// The tuple of n parts of equal size; a separator follows each if n does not divide the size.
 INLINE V split(const Ctx &c, const V &grid, const V &number, bool across) {
@@ -479,8 +525,41 @@ INLINE Rows squeezed(const Rows &x, const Rows &from, u32 columns) {
     return own;
   });
 }
-ROW_OP(compress)(const Ctx &c, V grid) {
+/// The place of bit n of a number.
+INLINE u32 place_of_bit(u64 bits, u32 n) {
+  for (u32 k = 0; k < n; k++) bits &= bits - 1;
+  return bits ? lowest_64(bits) : WIDE_SIDE;
+}
+CALLED V compressed_wide(const Ctx c, const V grid) {
+  u64 kept_rows = 0, kept_columns = 0, full = low_64(grid.b);
+  ONE_BY_ONE
+  for (u32 k = 0; k < 4; k++) {
+    Board x = wide_plane(grid, k);
+    u64 top = row_at(x, 0);
+    kept_rows |= rows_of(board([&](u32 l, u32 half) {
+      u64 own = x.row(l, half);
+      return (u64)(own != 0 && own != full);
+    }));
+    kept_columns |= columns_of(board([&](u32 l, u32 half) {
+      return l + 32 * half < grid.a ? x.row(l, half) ^ top : 0;
+    }));
+  }
+  u32 height = popcount_64(kept_rows), width = popcount_64(kept_columns);
+  if (height == 0) return empty_tuple();
+  if (width == 0) return empty_rows(c, height);
+  return wide_value(c, height, width, [&](u32 k) {
+    Board chosen = picked(wide_plane(grid, k), [&](u32 row) { return place_of_bit(kept_rows, row); });
+    return board([&](u32 l, u32 half) {
+      u64 from = chosen.row(l, half), own = 0;
+      u32 n = 0;
+      for (u64 todo = kept_columns; todo; todo &= todo - 1) own |= (from >> lowest_64(todo) & 1) << n++;
+      return own;
+    });
+  });
+}
+ROW_OP(compress)(const Ctx &c, Any grid) {
   if ((grid.kind == TUPLE && grid.len == 0) || has_empty_rows(grid)) return grid;
+  if (grid.kind == WIDE) return compressed_wide(c, grid);
   if (grid.kind != GRID) return no_grid(grid);
   Grid g = grid_of(grid);
   Rows area = area_of(g), mixed = no_rows(), changes = no_rows();
@@ -506,11 +585,12 @@ ROW_OP(compress)(const Ctx &c, V grid) {
 }
 
 /// The cell at a location, or None.
-THREAD_OP(index)(const Ctx &, V grid, V at) {
-  if (at.kind != PAIR) return grid.kind == GRID ? no_pair(at) : is_atom(at) ? fault(TYPE_) : stopped(ODD);
-  if (grid.kind != GRID) return no_dims(grid);
+THREAD_OP(index)(const Ctx &, Any grid, V at) {
+  if (at.kind != PAIR) return is_any_grid(grid) ? no_pair(at) : is_atom(at) ? fault(TYPE_) : stopped(ODD);
+  if (!is_any_grid(grid)) return no_dims(grid);
   i32 i = row_of(at.len), j = column_of(at.len);
   if (i < 0 || i >= grid.a || j < 0 || j >= grid.b) return none();
+  if (grid.kind == WIDE) return integer(wide_color(grid, (u32)i, (u32)j));
   const u32 *planes = (const u32 *)grid.bits;
   u32 color = 0;
   for (u32 k = 0; k < 4; k++) color |= (planes[32 * k + (u32)i] >> j & 1) << k;
@@ -524,7 +604,18 @@ INLINE V first_rows(const Ctx &c, const V &grid, u32 n) {
   Span down = {0, min_of((u32)grid.a, n)}, across = {0, grid.b};
   return part_of(c, grid, down, across);
 }
-ROW_OP(hconcat)(const Ctx &c, V a, V b) {
+/// Two grids, of which b stands below a or to the right of it.
+CALLED V joined_wide(const Ctx c, const V a, const V b, bool below) {
+  u32 height = below ? a.a + b.a : min_of(a.a, b.a), width = below ? a.b : a.b + b.b;
+  i32 down = below ? a.a : 0, right = below ? 0 : a.b;
+  return wide_value(c, height, width, [&](u32 k) { return wide_plane(a, k) | moved(wide_plane(b, k), down, right); });
+}
+/// Is that a wide grid, or one of the two?
+INLINE bool join_is_wide(const V &a, const V &b, bool below) {
+  if (!is_any_grid(a) || !is_any_grid(b) || (below && a.b != b.b)) return false;
+  return a.kind == WIDE || b.kind == WIDE || (below ? a.a + b.a : a.b + b.b) > (int)SIDE;
+}
+ROW_OP(hconcat)(const Ctx &c, Any a, Any b) {
   if (is_atom(a) || is_atom(b)) return fault(TYPE_);
   if (is_empty_container(a) || is_empty_container(b)) return empty_tuple();
   // A number and a row cannot be added.
@@ -532,6 +623,7 @@ ROW_OP(hconcat)(const Ctx &c, V a, V b) {
   if ((x_is_flat && has_lines(b)) || (y_is_flat && has_lines(a))) return fault(TYPE_);
   if (a.kind == GRID && has_empty_rows(b)) return first_rows(c, a, b.len);
   if (b.kind == GRID && has_empty_rows(a)) return first_rows(c, b, a.len);
+  if (join_is_wide(a, b, false)) return joined_wide(c, a, b, false);
   if (!has_lines(a) || !has_lines(b)) return stopped(ODD);
   // `zip` ends with the lower grid.
   u32 height = min_of(a.a, b.a);
@@ -546,7 +638,7 @@ ROW_OP(hconcat)(const Ctx &c, V a, V b) {
   return value_of_lines(c, r);
 }
 
-ROW_OP(vconcat)(const Ctx &c, V a, V b) {
+ROW_OP(vconcat)(const Ctx &c, Any a, Any b) {
   if (is_int(a) && is_int(b)) {
     i64 x = int_of(a), y = int_of(b);
     return x == (i32)x && y == (i32)y ? integer(x + y) : stopped(ODD);
@@ -554,7 +646,10 @@ ROW_OP(vconcat)(const Ctx &c, V a, V b) {
   if (!is_any_tuple(a) || !is_any_tuple(b)) return fault(TYPE_);
   if (a.kind == TUPLE && a.len == 0) return b;
   if (b.kind == TUPLE && b.len == 0) return a;
-  if (!has_lines(a) || !has_lines(b)) {
+  if (join_is_wide(a, b, true)) return joined_wide(c, a, b, true);
+  // Uneven rows are RAGGED only if they are few.
+  if (!has_lines(a) || !has_lines(b) || a.a + b.a > SIDE) {
+    if (a.kind == WIDE || b.kind == WIDE) return stopped(SIZE);
     if (!is_container(a) || !is_container(b)) return stopped(ODD);
     u32 n = length_of(a), m = length_of(b);
     V *to = (V *)take(c, (u64)(n + m) * sizeof(V));
@@ -562,7 +657,6 @@ ROW_OP(vconcat)(const Ctx &c, V a, V b) {
     sync();
     return tuple_value(c, to, n + m);
   }
-  if (a.a + b.a > SIDE) return stopped(SIZE);
   Lines x = lines_of(a), y = lines_of(b), r;
   r.grid.height = a.a + b.a;
   for (u32 k = 0; k < 4; k++) r.grid.plane[k] = x.grid.plane[k] | moved(y.grid.plane[k], a.a, 0);
@@ -572,25 +666,49 @@ ROW_OP(vconcat)(const Ctx &c, V a, V b) {
 
 // ---- Colours of cells ---------------------------------------------------------------------------
 
-ROW_OP(cellwise)(const Ctx &c, V a, V b, V fallback) {
-  if (a.kind != GRID) return no_dims(a);
-  if (b.kind != GRID) return no_slices(b);
+/// Gives the cells of a another value where b has no equal one.
+CALLED V cellwise_wide(const Ctx c, const V a, const V b, const V fallback) {
+  Board differs = empty_board();
+  ONE_BY_ONE
+  for (u32 k = 0; k < 4; k++) differs = differs | (wide_plane(a, k) ^ wide_plane(b, k));
+  differs = differs | without(wide_area(a), wide_area(b));
+  return wide_with_value(c, a, differs & wide_area(a), fallback);
+}
+ROW_OP(cellwise)(const Ctx &c, Any a, Any b, V fallback) {
+  if (!is_any_grid(a)) return no_dims(a);
+  if (!is_any_grid(b)) return no_slices(b);
   if (b.a < a.a || b.b < a.b) return fault(INDEX_);
+  if (b.kind == WIDE) return cellwise_wide(c, a, b, fallback);
   Grid g = grid_of(a), other = grid_of(b);
   Rows differs = no_rows();
   for (u32 k = 0; k < 4; k++) differs = differs | (g.plane[k] ^ other.plane[k]);
   return with_value(c, a, g, differs & area_of(g), fallback);
 }
-ROW_OP(replace)(const Ctx &c, V grid, V replacee, V replacer) {
+CALLED V replaced_wide(const Ctx c, const V grid, const V replacee, const V replacer) {
+  if (!is_int(replacee) || replacee.bits > 15) return grid;
+  return wide_with_value(c, grid, wide_of_color(grid, (u32)replacee.bits), replacer);
+}
+ROW_OP(replace)(const Ctx &c, Any grid, V replacee, V replacer) {
   if (is_empty_container(grid)) return empty_tuple();
   if (has_empty_rows(grid)) return grid;
+  if (grid.kind == WIDE) return replaced_wide(c, grid, replacee, replacer);
   if (grid.kind != GRID) return no_grid(grid);
   Grid g = grid_of(grid);
   return with_value(c, grid, g, equal_to(g, replacee), replacer);
 }
-ROW_OP(switch)(const Ctx &c, V grid, V a, V b) {
+CALLED V switched_wide(const Ctx c, const V grid, const V a, const V b) {
+  if (!is_color(a) || !is_color(b)) return stopped(SIZE);
+  Board to_a = wide_of_color(grid, (u32)b.bits), to_b = without(wide_of_color(grid, (u32)a.bits), to_a);
+  return wide_value(c, grid.a, grid.b, [&](u32 k) {
+    Board x = without(without(wide_plane(grid, k), to_a), to_b);
+    if (a.bits >> k & 1) x = x | to_a;
+    return b.bits >> k & 1 ? x | to_b : x;
+  });
+}
+ROW_OP(switch)(const Ctx &c, Any grid, V a, V b) {
   if (is_empty_container(grid)) return empty_tuple();
   if (has_empty_rows(grid)) return grid;
+  if (grid.kind == WIDE) return switched_wide(c, grid, a, b);
   if (grid.kind != GRID) return no_grid(grid);
   Grid g = grid_of(grid);
   Rows to_a = equal_to(g, b), to_b = without(equal_to(g, a), to_a);
@@ -600,12 +718,18 @@ ROW_OP(switch)(const Ctx &c, V grid, V a, V b) {
   if (any_b) paint_rows(g, to_b, (u32)b.bits);
   return any_a || any_b ? value_of(c, g) : grid;
 }
+CALLED V canvas_wide(const Ctx c, const V value, u32 height, u32 width) {
+  if (!is_color(value)) return stopped(ODD);
+  return wide_value(c, height, width, [&](u32 k) {
+    return value.bits >> k & 1 ? wide_rectangle(height, width) : empty_board();
+  });
+}
 ROW_OP(canvas)(const Ctx &c, V value, V dims) {
   if (dims.kind != PAIR) return no_extent(dims);
   i32 height = row_of(dims.len), width = column_of(dims.len);
   if (height <= 0) return empty_tuple();
   if (width <= 0) return height <= 1024 ? empty_rows(c, (u32)height) : stopped(SIZE);
-  if (height > (i32)SIDE || width > (i32)SIDE) return stopped(SIZE);
+  if (height > (i32)SIDE || width > (i32)SIDE) return canvas_wide(c, value, (u32)height, (u32)width);
   if (!is_color(value)) return stopped(ODD);
   Grid g;
   g.height = (u32)height;
@@ -652,14 +776,48 @@ INLINE V locations_in(const Ctx &c, const V &patch, const Grid &g, Rows *where) 
   return none();
 }
 
-ROW_OP(fill)(const Ctx &c, V grid, V value, V patch) {
+/// The same for a WIDE grid.
+INLINE V locations_in_wide(const V &patch, const V &grid, Board *where) {
+  *where = empty_board();
+  if (is_patch(patch)) {
+    if (size_of_patch(patch) == 0) return none();
+    Board mask = widened(load_rows(payload_of(patch), patch.a));
+    *where = moved(mask, row_of(patch.len), column_of(patch.len)) & wide_area(grid);
+    return none();
+  }
+  if (patch.kind != TUPLE && patch.kind != SET) return patch.kind == GRID ? stopped(SIZE) : no_grid(patch);
+  if (!all_of_kind(patch, PAIR) && !all_of_kind(patch, CELL)) return no_patch(patch);
+  const V *items = (const V *)patch.bits;
+  *where = board([&](u32 l, u32 half) {
+    u64 own = 0;
+    for (u32 k = 0; k < patch.len; k++) {
+      i32 j = column_of(items[k].len);
+      if (row_of(items[k].len) == (i32)(l + 32 * half) && j >= 0 && j < 64) own |= 1ull << j;
+    }
+    return own;
+  }) & wide_area(grid);
+  return none();
+}
+enum Filling : u32 { FILL, UNDERFILL, COVER };
+CALLED V filled_wide(const Ctx c, const V grid, const V value, const V patch, Filling how) {
+  Board where;
+  V failed = locations_in_wide(patch, grid, &where);
+  if (failed.kind != NONE) return failed;
+  if (how == FILL || is_empty(where)) return wide_with_value(c, grid, where, value);
+  u32 most = common_in_wide(grid, true);
+  if (how == COVER) return wide_with_value(c, grid, where, integer(most));
+  return wide_with_value(c, grid, where & wide_of_color(grid, most), value);
+}
+ROW_OP(fill)(const Ctx &c, Any grid, V value, V patch) {
+  if (grid.kind == WIDE) return filled_wide(c, grid, value, patch, FILL);
   if (grid.kind != GRID) return no_dims(grid);
   Grid g = grid_of(grid);
   Rows where;
   V failed = locations_in(c, patch, g, &where);
   return failed.kind == NONE ? with_value(c, grid, g, where, value) : failed;
 }
-ROW_OP(underfill)(const Ctx &c, V grid, V value, V patch) {
+ROW_OP(underfill)(const Ctx &c, Any grid, V value, V patch) {
+  if (grid.kind == WIDE) return filled_wide(c, grid, value, patch, UNDERFILL);
   if (grid.kind != GRID) return no_dims(grid);
   Grid g = grid_of(grid);
   Rows where;
@@ -673,7 +831,8 @@ INLINE V no_colors(const V &v, const V &patch) {
   if (is_empty_container(v)) return fault(VALUE_);
   return is_patch(v) && is_patch(patch) ? fault(TYPE_) : no_grid(v);
 }
-ROW_OP(cover)(const Ctx &c, V grid, V patch) {
+ROW_OP(cover)(const Ctx &c, Any grid, V patch) {
+  if (grid.kind == WIDE) return filled_wide(c, grid, none(), patch, COVER);
   if (grid.kind != GRID) return no_colors(grid, patch);
   Grid g = grid_of(grid);
   Rows where;
@@ -753,19 +912,70 @@ INLINE V painted(const Ctx &c, const V &grid, V obj, u32 under) {
   return make(GRID, grid.a, grid.b, 0, 0, (u64)to);
 }
 
-ROW_OP(paint)(const Ctx &c, V grid, V obj) {
+/// The WIDE grid with an object, moved, where the colour `under` shows.
+CALLED V painted_wide(const Ctx c, const V grid, const V obj, i32 down, i32 right, u32 under) {
+  if (obj.kind != OBJECT) return stopped(SIZE);
+  down += row_of(obj.len), right += column_of(obj.len);
+  Board where = moved(widened(load_rows(payload_of(obj), obj.a)), down, right);
+  where = where & (under == ANYTHING ? wide_area(grid) : wide_of_color(grid, under));
+  return wide_value(c, grid.a, grid.b, [&](u32 k) {
+    return without(wide_plane(grid, k), where) | (moved(widened(plane_of(obj, k)), down, right) & where);
+  });
+}
+/// The WIDE grid with the cells of a tuple or a set, which has some.
+CALLED V listed_wide(const Ctx c, const V grid, const V list) {
+  const V *cells = (const V *)list.bits;
+  // Each bit is that of the last cell at its place.
+  auto bits_of = [&](u32 k, bool set, bool clear) {
+    return board([&](u32 l, u32 half) {
+      u64 own = 0;
+      for (u32 n = 0; n < list.len; n++) {
+        i32 j = column_of(cells[n].len);
+        if (row_of(cells[n].len) != (i32)(l + 32 * half) || j < 0 || j >= 64) continue;
+        own &= clear ? ~(1ull << j) : ~0ull;
+        if (set == (bool)(cells[n].a >> k & 1)) own |= 1ull << j;
+      }
+      return own;
+    });
+  };
+  bool ordered = list.kind == TUPLE || list.c == IN_ORDER, clash = false;
+  V v = wide_value(c, grid.a, grid.b, [&](u32 k) {
+    Board ones = bits_of(k, true, false), zeros = bits_of(k, false, false);
+    if (!is_empty(ones & zeros & wide_area(grid))) clash = true;
+    if (ordered) ones = bits_of(k, true, true);
+    return without(wide_plane(grid, k), zeros) | ones;
+  });
+  return clash && !ordered ? stopped(ORDER) : v;
+}
+INLINE V painted_on_wide(const Ctx &c, const V &grid, const V &obj, bool under) {
+  if (has_cells(obj)) {
+    if (obj.kind != OBJECT) return under ? stopped(SIZE) : listed_wide(c, grid, obj);
+    return painted_wide(c, grid, obj, 0, 0, under ? common_in_wide(grid, true) : ANYTHING);
+  }
+  V failed = no_cells(obj);
+  return failed.kind == NONE ? grid : failed;
+}
+ROW_OP(paint)(const Ctx &c, Any grid, V obj) {
+  if (grid.kind == WIDE) return painted_on_wide(c, grid, obj, false);
   if (grid.kind != GRID) return no_dims(grid);
   if (has_cells(obj)) return painted(c, grid, obj, ANYTHING);
   V failed = no_cells(obj);
   return failed.kind == NONE ? grid : failed;
 }
-ROW_OP(underpaint)(const Ctx &c, V grid, V obj) {
+ROW_OP(underpaint)(const Ctx &c, Any grid, V obj) {
+  if (grid.kind == WIDE) return painted_on_wide(c, grid, obj, true);
   if (grid.kind != GRID) return no_dims(grid);
   if (has_cells(obj)) return painted(c, grid, obj, most_common(grid_of(grid)));
   V failed = no_cells(obj);
   return failed.kind == NONE ? grid : failed;
 }
-ROW_OP(move)(const Ctx &c, V grid, V obj, V offset) {
+CALLED V moved_on_wide(const Ctx c, const V grid, const V obj, const V offset) {
+  if (obj.kind != OBJECT || offset.kind != PAIR) return stopped(SIZE);
+  V v = filled_wide(c, grid, none(), obj, COVER);
+  return is_value(v) ? painted_wide(c, v, obj, row_of(offset.len), column_of(offset.len), ANYTHING) : v;
+}
+ROW_OP(move)(const Ctx &c, Any grid, V obj, V offset) {
+  if (grid.kind == WIDE) return moved_on_wide(c, grid, obj, offset);
   if (grid.kind != GRID) return no_colors(grid, obj);
   Grid g = grid_of(grid);
   Rows where;

@@ -1,7 +1,9 @@
 // Numbers, vectors, truth and comparison. A lane works alone, so nothing here needs the others: the
 // functions on values may also be called inside `rows`.
 
-INLINE bool any_tuple(const V &v) { return v.kind == TUPLE || (v.kind >= PAIR && v.kind <= RAGGED); }
+INLINE bool any_tuple(const V &v) { return v.kind == TUPLE || v.kind == WIDE || (v.kind >= PAIR && v.kind <= RAGGED); }
+/// Are its elements rows of colours?
+INLINE bool has_rows(const V &v) { return v.kind == GRID || v.kind == RAGGED || v.kind == WIDE; }
 INLINE bool any_set(const V &v) { return v.kind == SET || is_patch(v); }
 
 /// Python's `len`, or -1 for values without one.
@@ -10,7 +12,8 @@ INLINE i32 length_alone(const Ctx &c, const V &v) {
     case PAIR: return 2;
     case CELL: return has_triples(c) ? 3 : 2;
     case GRID:
-    case RAGGED: return v.a;
+    case RAGGED:
+    case WIDE: return v.a;
     case INDICES:
     case OBJECT: return (i32)size_of_patch(v);
     case TUPLE:
@@ -21,18 +24,19 @@ INLINE i32 length_alone(const Ctx &c, const V &v) {
 
 // ---- Parts of values ---------------------------------------------------------------------------
 
-/// The width of a row of a GRID or RAGGED value.
+/// The width of a row of a value that has rows.
 INLINE u32 row_width(const V &v, u32 row) {
   return v.kind == RAGGED ? ((const u32 *)v.bits)[128 + row] : v.b;
 }
-/// The colour of a cell of a GRID or RAGGED value.
+/// The colour of a cell of a value that has rows.
 INLINE u32 color_at(const V &v, u32 row, u32 column) {
+  if (v.kind == WIDE) return wide_color(v, row, column);
   const u32 *word = (const u32 *)v.bits + row;
   u32 color = 0;
   for (u32 k = 0; k < 4; k++) color |= (word[32 * k] >> column & 1) << k;
   return color;
 }
-/// A row of a GRID or RAGGED value.
+/// A row of a value that has rows.
 INLINE V row_value(const Ctx &c, const V &v, u32 row) {
   u32 width = row_width(v, row);
   if (width == 2) return pair((i32)color_at(v, row, 0), (i32)color_at(v, row, 1));
@@ -53,7 +57,7 @@ INLINE V component(const Ctx &c, const V &v, u32 k) {
 }
 /// Element k of a tuple of any kind.
 INLINE V element_alone(const Ctx &c, const V &v, u32 k) {
-  return v.kind == GRID || v.kind == RAGGED ? row_value(c, v, k) : component(c, v, k);
+  return has_rows(v) ? row_value(c, v, k) : component(c, v, k);
 }
 
 /// A row of a patch's mask, or of the plane `board` - 1. Both count from the patch's corner.
@@ -126,7 +130,7 @@ INLINE V tuple_of_two(const Ctx &c, const V &x, const V &y) {
 
 // ---- Equality ----------------------------------------------------------------------------------
 
-/// Whether a TUPLE equals a row of a GRID or RAGGED value.
+/// Whether a TUPLE equals a row of a value that has rows.
 INLINE bool is_row_of(const Ctx &c, const V &tuple, const V &grid, u32 row) {
   u32 width = row_width(grid, row);
   if (tuple.kind == CELL && has_triples(c))
@@ -169,7 +173,7 @@ INLINE bool is_pair_of(const V &v, i32 i, i32 j) {
   const V *items = (const V *)v.bits;
   return is_int(items[0]) && is_int(items[1]) && int_of(items[0]) == i && int_of(items[1]) == j;
 }
-/// Whether a TUPLE equals a PAIR, a CELL, a GRID or a RAGGED value: True may stand where these have 1.
+/// Whether a TUPLE equals a PAIR, a CELL or a value that has rows: True may stand where these have 1.
 INLINE bool is_tuple_like(const Ctx &c, const V &tuple, const V &other) {
   const V *items = (const V *)tuple.bits;
   i32 i = row_of(other.len), j = column_of(other.len);
@@ -201,6 +205,7 @@ template <int DEPTH> CALLED Answer equal_alone(const Ctx &c, const V &x, const V
   if (any_tuple(x) != any_tuple(y) || any_set(x) != any_set(y)) return NO;
   bool rows_x = x.kind == GRID || x.kind == RAGGED, rows_y = y.kind == GRID || y.kind == RAGGED;
   if (rows_x && rows_y) return same_rows(x, y) ? YES : NO;
+  if (x.kind == WIDE && y.kind == WIDE) return same_wide(x, y) ? YES : NO;
   if (any_tuple(x) && (x.kind == TUPLE) != (y.kind == TUPLE))
     return (x.kind == TUPLE ? is_tuple_like(c, x, y) : is_tuple_like(c, y, x)) ? YES : NO;
   if (any_set(x) && length_alone(c, x) != length_alone(c, y)) return NO;
@@ -238,7 +243,7 @@ INLINE Answer contained_alone(const Ctx &c, const V &value, const V &container) 
   u32 n = (u32)length_alone(c, container);
   bool unsure = false;
   for (u32 k = 0; k < n; k++) {
-    if (container.kind == GRID || container.kind == RAGGED) {
+    if (has_rows(container)) {
       if (is_row_of(c, value, container, k)) return YES;
       continue;
     }
@@ -257,7 +262,7 @@ INLINE V truth_of(Answer answer) { return answer == UNSURE ? stopped(ODD) : bool
 /// The answer for values that Python cannot compare.
 const Answer INCOMPARABLE = (Answer)3;
 
-/// Whether rows of GRID or RAGGED values are less, equal or greater: -1, 0 or 1.
+/// Whether rows of two values are less, equal or greater: -1, 0 or 1.
 INLINE i32 compare_rows(const V &x, u32 row, const V &y, u32 other) {
   u32 width = row_width(x, row), width_y = row_width(y, other);
   for (u32 j = 0; j < min_of(width, width_y); j++) {
@@ -291,7 +296,7 @@ template <int DEPTH> CALLED Answer less_alone(const Ctx &c, const V &x, const V 
     return is_part(x, y) ? YES : NO;
   }
   if (!any_tuple(x) || !any_tuple(y)) return x.kind == OP || y.kind == OP ? UNSURE : INCOMPARABLE;
-  bool rows_x = x.kind == GRID || x.kind == RAGGED, rows_y = y.kind == GRID || y.kind == RAGGED;
+  bool rows_x = has_rows(x), rows_y = has_rows(y);
   if (rows_x && rows_y) {
     for (u32 k = 0; k < min_of(x.a, y.a); k++) {
       i32 order = compare_rows(x, k, y, k);
@@ -356,7 +361,7 @@ INLINE V operated(u32 op, const V &x, const V &y) {
 INLINE V indexed(const Ctx &c, const V &v, u32 k) {
   if (!any_tuple(v)) return fault(TYPE_);
   if (k >= (u32)length_alone(c, v)) return fault(INDEX_);
-  if (v.kind == GRID || v.kind == RAGGED) return make(TUPLE, 0, 0, 0, 0, 0);
+  if (has_rows(v)) return make(TUPLE, 0, 0, 0, 0, 0);
   return component(c, v, k);
 }
 /// The pair of f(0) and f(1), which Python evaluates one after the other.
@@ -417,22 +422,22 @@ THREAD_OP(even)(const Ctx &, V n) { return is_int(n) ? boolean(!(n.bits & 1)) : 
 THREAD_OP(positive)(const Ctx &, V n) { return is_int(n) ? boolean(int_of(n) > 0) : fault(TYPE_); }
 THREAD_OP(toivec)(const Ctx &c, V i) { return tuple_of_two(c, i, integer(0)); }
 THREAD_OP(tojvec)(const Ctx &c, V j) { return tuple_of_two(c, integer(0), j); }
-THREAD_OP(astuple)(const Ctx &c, V a, V b) { return tuple_of_two(c, a, b); }
+THREAD_OP(astuple)(const Ctx &c, Any a, Any b) { return tuple_of_two(c, a, b); }
 
 // ---- Truth and comparison ----------------------------------------------------------------------
 
-THREAD_OP(flip)(const Ctx &, V b) { return boolean(is_false(b)); }
-THREAD_OP(equality)(const Ctx &c, V a, V b) { return truth_of(equal_alone<3>(c, a, b)); }
-THREAD_OP(greater)(const Ctx &c, V a, V b) {
+THREAD_OP(flip)(const Ctx &, Any b) { return boolean(is_false(b)); }
+THREAD_OP(equality)(const Ctx &c, Any a, Any b) { return truth_of(equal_alone<3>(c, a, b)); }
+THREAD_OP(greater)(const Ctx &c, Any a, Any b) {
   Answer answer = less_alone<3>(c, b, a);
   return answer == INCOMPARABLE ? fault(TYPE_) : truth_of(answer);
 }
-THREAD_OP(both)(const Ctx &, V a, V b) { return is_false(a) ? a : b; }
-THREAD_OP(either)(const Ctx &, V a, V b) { return is_false(a) ? b : a; }
-THREAD_OP(branch)(const Ctx &, V condition, V a, V b) { return is_false(condition) ? b : a; }
+THREAD_OP(both)(const Ctx &, Any a, Any b) { return is_false(a) ? a : b; }
+THREAD_OP(either)(const Ctx &, Any a, Any b) { return is_false(a) ? b : a; }
+THREAD_OP(branch)(const Ctx &, Any condition, Any a, Any b) { return is_false(condition) ? b : a; }
 /// The most elements of a tuple for which a search costs the CPU no more than other calls.
 const u32 MOST_SEARCHED = 64;
-THREAD_OP(contained)(const Ctx &c, V value, V container) {
+THREAD_OP(contained)(const Ctx &c, Any value, Any container) {
   if (length_alone(c, container) < 0) return container.kind == OP ? stopped(ODD) : fault(TYPE_);
   if (container.kind == TUPLE && container.len > MOST_SEARCHED) return stopped(LIMIT);
   return truth_of(contained_alone(c, value, container));

@@ -87,13 +87,13 @@ INLINE bool has_no_elements(const V &v) {
 }
 
 /// Whether a value is a tuple in Python.
-INLINE bool is_tuple(const V &v) { return (v.kind >= PAIR && v.kind <= RAGGED) || v.kind == TUPLE; }
+INLINE bool is_tuple(const V &v) { return is_any_tuple(v); }
 /// Whether `v[1]` raises TypeError.
 INLINE bool has_no_places(const V &v) { return v.kind < PAIR || is_patch(v) || v.kind == SET || v.kind == OP; }
 
 /// The length of a tuple of any kind; 2 for a cell of three, too.
 INLINE u32 tuple_length(const V &v) {
-  return v.kind == GRID || v.kind == RAGGED ? v.a : v.kind == TUPLE ? v.len : 2;
+  return has_lines(v) || v.kind == WIDE ? v.a : v.kind == TUPLE ? v.len : 2;
 }
 /// The fault that an element raises if it comes first in a patch; None if it may be part of one.
 INLINE V fault_of_first(const V &v) {
@@ -101,7 +101,7 @@ INLINE V fault_of_first(const V &v) {
   u32 length = tuple_length(v);
   if (length < 2) return fault(INDEX_);
   // With a tuple in the second place it passes for a cell, which has no third one.
-  bool cell = v.kind == GRID || v.kind == RAGGED || (v.kind == TUPLE && is_tuple(((const V *)v.bits)[1]));
+  bool cell = has_lines(v) || v.kind == WIDE || (v.kind == TUPLE && is_tuple(((const V *)v.bits)[1]));
   return cell && length > 2 ? fault(VALUE_) : none();
 }
 /// The fault that any value raises because of its first element, or None.
@@ -141,7 +141,8 @@ INLINE V length_or_fault(const V &v) {
     case PAIR:
     case CELL: return integer(2);
     case GRID:
-    case RAGGED: return integer(v.a);
+    case RAGGED:
+    case WIDE: return integer(v.a);
     case INDICES:
     case OBJECT: return integer(size_of_patch(v));
     case TUPLE:
@@ -152,7 +153,8 @@ INLINE V length_or_fault(const V &v) {
 /// `len(v[0])`.
 INLINE V first_length(const V &v) {
   switch (v.kind) {
-    case GRID: return integer(v.b);
+    case GRID:
+    case WIDE: return integer(v.b);
     case RAGGED: return integer(((const u32 *)v.bits)[128]);
     case TUPLE: return v.len ? length_or_fault(*(const V *)v.bits) : fault(INDEX_);
     default: return fault(TYPE_);
@@ -478,17 +480,17 @@ template <class F> INLINE V with_shape(const V &v, F f) {
   return is_value(width) ? f(int_of(height), int_of(width)) : width;
 }
 
-THREAD_OP(height)(const Ctx &, V piece) { return height_of(piece); }
-THREAD_OP(width)(const Ctx &, V piece) { return width_of(piece); }
-THREAD_OP(shape)(const Ctx &, V piece) {
+THREAD_OP(height)(const Ctx &, Any piece) { return height_of(piece); }
+THREAD_OP(width)(const Ctx &, Any piece) { return width_of(piece); }
+THREAD_OP(shape)(const Ctx &, Any piece) {
   return with_shape(piece, [](i64 height, i64 width) {
     return fits_16(height) && fits_16(width) ? pair((i32)height, (i32)width) : stopped(SIZE);
   });
 }
-THREAD_OP(portrait)(const Ctx &, V piece) {
+THREAD_OP(portrait)(const Ctx &, Any piece) {
   return with_shape(piece, [](i64 height, i64 width) { return boolean(height > width); });
 }
-THREAD_OP(square)(const Ctx &, V piece) {
+THREAD_OP(square)(const Ctx &, Any piece) {
   if (is_tuple(piece) && has_no_elements(piece)) return fault(INDEX_);
   return with_shape(piece, [&](i64 height, i64 width) {
     bool full = is_tuple(piece) || height * width == int_of(length_or_fault(piece));

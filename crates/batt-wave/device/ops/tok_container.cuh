@@ -16,7 +16,7 @@ CALLED V nth_element(const Ctx &c, V v, u32 k) {
     sync();
     return is_value(v) ? ((const V *)v.bits)[k] : v;
   }
-  u32 width = v.kind == GRID || v.kind == RAGGED ? row_width(v, k) : 0;
+  u32 width = has_rows(v) ? row_width(v, k) : 0;
   if (width < 4 && width != 1) return element_alone(c, v, k);
   V *to = (V *)room_for(c, width * sizeof(V));
   if (!to) return stopped(MEMORY);
@@ -71,9 +71,9 @@ ROW_OP(tok_last_f)(const Ctx &c, V container) {
   return length_alone(c, container) <= 0 ? empty_tuple() : last_element(c, container);
 }
 
-THREAD_OP(tok_size)(const Ctx &c, V container) { return integer(max_of(length_alone(c, container), 0)); }
-THREAD_OP(tok_size_t)(const Ctx &c, V container) { return op_tok_size(c, container); }
-THREAD_OP(tok_size_f)(const Ctx &c, V container) { return op_tok_size(c, container); }
+THREAD_OP(tok_size)(const Ctx &c, Any container) { return integer(max_of(length_alone(c, container), 0)); }
+THREAD_OP(tok_size_t)(const Ctx &c, Any container) { return op_tok_size(c, container); }
+THREAD_OP(tok_size_f)(const Ctx &c, Any container) { return op_tok_size(c, container); }
 
 // ---- Bodies of arc-dsl ----------------------------------------------------------------------------------
 
@@ -215,6 +215,7 @@ ROW_OP(tok_dedupe_pair_tuple)(const Ctx &c, V samples) {
   auto equals = [&](u32 k) {
     const V &pair = items.at[k];
     if (pair.kind == RAGGED) return NO;
+    if (pair.kind == WIDE) return UNSURE;
     if (pair.kind == GRID) {
       for (u32 plane = 0; plane < 4; plane++)
         if (((const u32 *)pair.bits)[32 * plane] != ((const u32 *)pair.bits)[32 * plane + 1]) return NO;

@@ -59,13 +59,13 @@ INLINE V tok_turned(const Ctx &c, const V &grid, u32 code) {
     default: return grid;
   }
 }
-ROW_OP(tok_hmirror_t)(const Ctx &c, V grid) { return tok_turned(c, grid, 0); }
-ROW_OP(tok_dmirror_t)(const Ctx &c, V grid) { return tok_turned(c, grid, 1); }
-ROW_OP(tok_vmirror_t)(const Ctx &c, V grid) { return tok_turned(c, grid, 2); }
-ROW_OP(tok_cmirror_t)(const Ctx &c, V grid) { return tok_turned(c, grid, 3); }
-ROW_OP(tok_rot90)(const Ctx &c, V grid) { return tok_turned(c, grid, 4); }
-ROW_OP(tok_rot180)(const Ctx &c, V grid) { return tok_turned(c, grid, 5); }
-ROW_OP(tok_rot270)(const Ctx &c, V grid) { return tok_turned(c, grid, 6); }
+ROW_OP(tok_hmirror_t)(const Ctx &c, Any grid) { return tok_turned(c, grid, 0); }
+ROW_OP(tok_dmirror_t)(const Ctx &c, Any grid) { return tok_turned(c, grid, 1); }
+ROW_OP(tok_vmirror_t)(const Ctx &c, Any grid) { return tok_turned(c, grid, 2); }
+ROW_OP(tok_cmirror_t)(const Ctx &c, Any grid) { return tok_turned(c, grid, 3); }
+ROW_OP(tok_rot90)(const Ctx &c, Any grid) { return tok_turned(c, grid, 4); }
+ROW_OP(tok_rot180)(const Ctx &c, Any grid) { return tok_turned(c, grid, 5); }
+ROW_OP(tok_rot270)(const Ctx &c, Any grid) { return tok_turned(c, grid, 6); }
 
 /// How a code of `mir_rot_t` turns a grid.
 INLINE Turn turn_of(u32 code) {
@@ -73,9 +73,9 @@ INLINE Turn turn_of(u32 code) {
                code == 1 || code == 3 || code == 4 || code == 6};
   return turn;
 }
-ROW_OP(tok_mir_rot_t)(const Ctx &c, V grid, V type) {
+ROW_OP(tok_mir_rot_t)(const Ctx &c, Any grid, V type) {
   if (!is_int(type) || type.bits > 6) return grid;
-  if (has_lines(grid)) return turned_grid(c, grid, turn_of((u32)type.bits));
+  if (has_lines(grid) || grid.kind == WIDE) return turned_grid(c, grid, turn_of((u32)type.bits));
   return tok_turned(c, grid, (u32)type.bits);
 }
 
@@ -110,15 +110,15 @@ ROW_OP(tok_a_mr)(const Ctx &, V samples) {
 
 // ---- Scaling --------------------------------------------------------------------------------------------
 
-ROW_OP(tok_upscale_t)(const Ctx &c, V grid, V factor) {
+ROW_OP(tok_upscale_t)(const Ctx &c, Any grid, V factor) {
   if (has_no_rows_anywhere(grid)) return empty_tuple();
   return is_any_set(grid) ? stopped(ODD) : or_nothing(op_upscale(c, grid, factor));
 }
-ROW_OP(tok_hupscale)(const Ctx &c, V grid, V factor) {
+ROW_OP(tok_hupscale)(const Ctx &c, Any grid, V factor) {
   return has_no_rows_anywhere(grid) ? empty_tuple() : or_nothing(op_hupscale(c, grid, factor));
 }
-ROW_OP(tok_vupscale)(const Ctx &c, V grid, V factor) { return or_nothing(op_vupscale(c, grid, factor)); }
-ROW_OP(tok_downscale)(const Ctx &c, V grid, V factor) { return or_nothing(op_downscale(c, grid, factor)); }
+ROW_OP(tok_vupscale)(const Ctx &c, Any grid, V factor) { return or_nothing(op_vupscale(c, grid, factor)); }
+ROW_OP(tok_downscale)(const Ctx &c, Any grid, V factor) { return or_nothing(op_downscale(c, grid, factor)); }
 
 // ---- Cutting --------------------------------------------------------------------------------------------
 
@@ -134,7 +134,7 @@ INLINE V first_numbers(const V &v, i32 *i, i32 *j) {
 }
 /// The part of a grid with its upper left corner at (top, left), or nothing if it reaches outside.
 INLINE V tok_cropped(const Ctx &c, const V &grid, i32 top, i32 left, i32 height, i32 width) {
-  if (grid.kind != GRID) {
+  if (!is_any_grid(grid)) {
     bool fails = is_atom(grid) || is_any_set(grid) || grid.kind == PAIR || grid.kind == CELL;
     return fails || has_no_rows(grid) || has_empty_rows(grid) ? empty_tuple() : stopped(ODD);
   }
@@ -142,13 +142,13 @@ INLINE V tok_cropped(const Ctx &c, const V &grid, i32 top, i32 left, i32 height,
   if (top < 0 || top >= last || left < 0 || left >= end || bottom > last || right > end) return empty_tuple();
   return part_of(c, grid, slice(grid.a, top, bottom), slice(grid.b, left, right));
 }
-ROW_OP(tok_crop)(const Ctx &c, V grid, V start, V dims) {
+ROW_OP(tok_crop)(const Ctx &c, Any grid, V start, V dims) {
   i32 top, left, height, width;
   V failed = first_numbers(start, &top, &left);
   if (failed.kind == NONE) failed = first_numbers(dims, &height, &width);
   return failed.kind == NONE ? tok_cropped(c, grid, top, left, height, width) : failed;
 }
-ROW_OP(tok_subgrid)(const Ctx &c, V patch, V grid) {
+ROW_OP(tok_subgrid)(const Ctx &c, V patch, Any grid) {
   if (is_atom(patch) || patch.kind == PAIR || patch.kind == CELL || is_empty_container(patch))
     return empty_tuple();
   if (patch.kind == GRID && patch.b == 1) return empty_tuple();
@@ -163,21 +163,21 @@ ROW_OP(tok_subgrid)(const Ctx &c, V patch, V grid) {
   if (!extent_of(patch, &e)) return stopped(ODD);
   return tok_cropped(c, grid, e.top, e.left, height_in(e), width_in(e));
 }
-ROW_OP(tok_trim)(const Ctx &c, V grid) { return or_nothing(op_trim(c, grid)); }
-ROW_OP(tok_tophalf)(const Ctx &c, V grid) { return or_nothing(op_tophalf(c, grid)); }
-ROW_OP(tok_bottomhalf)(const Ctx &c, V grid) { return or_nothing(op_bottomhalf(c, grid)); }
-ROW_OP(tok_lefthalf)(const Ctx &c, V grid) { return or_nothing(op_lefthalf(c, grid)); }
-ROW_OP(tok_righthalf)(const Ctx &c, V grid) { return or_nothing(op_righthalf(c, grid)); }
+ROW_OP(tok_trim)(const Ctx &c, Any grid) { return or_nothing(op_trim(c, grid)); }
+ROW_OP(tok_tophalf)(const Ctx &c, Any grid) { return or_nothing(op_tophalf(c, grid)); }
+ROW_OP(tok_bottomhalf)(const Ctx &c, Any grid) { return or_nothing(op_bottomhalf(c, grid)); }
+ROW_OP(tok_lefthalf)(const Ctx &c, Any grid) { return or_nothing(op_lefthalf(c, grid)); }
+ROW_OP(tok_righthalf)(const Ctx &c, Any grid) { return or_nothing(op_righthalf(c, grid)); }
 ROW_OP(tok_hsplit)(const Ctx &c, V grid, V n) { return or_nothing(op_hsplit(c, grid, n)); }
 ROW_OP(tok_vsplit)(const Ctx &c, V grid, V n) {
   return or_nothing(grid.kind == GRID ? op_vsplit(c, grid, n) : no_dims(grid));
 }
-ROW_OP(tok_compress)(const Ctx &c, V grid) {
+ROW_OP(tok_compress)(const Ctx &c, Any grid) {
   return has_no_rows_anywhere(grid) ? empty_tuple() : or_nothing(op_compress(c, grid));
 }
 
 /// The cell at a location. Outside of the grid it is a float.
-THREAD_OP(tok_index)(const Ctx &c, V grid, V at) {
+THREAD_OP(tok_index)(const Ctx &c, Any grid, V at) {
   if (is_atom(at) || at.kind == CELL || is_patch(at) || at.kind == GRID) return integer(0);
   if (at.kind != PAIR) return stopped(ODD);
   V cell = op_index(c, grid, at);
@@ -186,12 +186,14 @@ THREAD_OP(tok_index)(const Ctx &c, V grid, V at) {
 
 // ---- Joining --------------------------------------------------------------------------------------------
 
-ROW_OP(tok_hconcat)(const Ctx &c, V a, V b) { return or_nothing(op_hconcat(c, a, b)); }
-ROW_OP(tok_vconcat)(const Ctx &c, V a, V b) { return or_nothing(op_vconcat(c, a, b)); }
+ROW_OP(tok_hconcat)(const Ctx &c, Any a, Any b) { return or_nothing(op_hconcat(c, a, b)); }
+ROW_OP(tok_vconcat)(const Ctx &c, Any a, Any b) { return or_nothing(op_vconcat(c, a, b)); }
 
 // ---- Colours of cells -----------------------------------------------------------------------------------
 
-ROW_OP(tok_cellwise)(const Ctx &c, V a, V b, V fallback) {
+ROW_OP(tok_cellwise)(const Ctx &c, Any a, Any b, V fallback) {
+  if (a.kind == WIDE || b.kind == WIDE)
+    return is_any_grid(a) && is_any_grid(b) ? cellwise_wide(c, a, b, fallback) : stopped(SIZE);
   if (a.kind != GRID) return or_nothing(no_dims(a));
   Grid g = grid_of(a);
   Rows agrees;
@@ -210,10 +212,10 @@ ROW_OP(tok_cellwise)(const Ctx &c, V a, V b, V fallback) {
   }
   return with_value(c, a, g, without(area_of(g), agrees), fallback);
 }
-ROW_OP(tok_replace)(const Ctx &c, V grid, V replacee, V replacer) {
+ROW_OP(tok_replace)(const Ctx &c, Any grid, V replacee, V replacer) {
   return has_no_rows_anywhere(grid) ? empty_tuple() : or_nothing(op_replace(c, grid, replacee, replacer));
 }
-ROW_OP(tok_switch)(const Ctx &c, V grid, V a, V b) {
+ROW_OP(tok_switch)(const Ctx &c, Any grid, V a, V b) {
   return has_no_rows_anywhere(grid) ? empty_tuple() : or_nothing(op_switch(c, grid, a, b));
 }
 ROW_OP(tok_canvas)(const Ctx &c, V value, V dims) {
@@ -251,14 +253,20 @@ INLINE V tok_locations_in(const Ctx &c, const V &patch, const Grid &g, Rows *whe
   return known ? locations_in(c, patch, g, where) : stopped(ODD);
 }
 
-ROW_OP(tok_fill)(const Ctx &c, V grid, V value, V patch) {
+/// The same as in arc-dsl, for a WIDE grid and a patch.
+INLINE V tok_filled_wide(const Ctx &c, const V &grid, const V &value, const V &patch, Filling how) {
+  return is_patch(patch) ? or_nothing(filled_wide(c, grid, value, patch, how)) : stopped(SIZE);
+}
+ROW_OP(tok_fill)(const Ctx &c, Any grid, V value, V patch) {
+  if (grid.kind == WIDE) return tok_filled_wide(c, grid, value, patch, FILL);
   if (grid.kind != GRID) return or_nothing(no_dims(grid));
   Grid g = grid_of(grid);
   Rows where;
   V failed = tok_locations_in(c, patch, g, &where);
   return or_nothing(failed.kind == NONE ? with_value(c, grid, g, where, value) : failed);
 }
-ROW_OP(tok_underfill)(const Ctx &c, V grid, V value, V patch) {
+ROW_OP(tok_underfill)(const Ctx &c, Any grid, V value, V patch) {
+  if (grid.kind == WIDE) return tok_filled_wide(c, grid, value, patch, UNDERFILL);
   if (grid.kind != GRID) return or_nothing(no_dims(grid));
   Grid g = grid_of(grid);
   Rows where;
@@ -277,7 +285,10 @@ INLINE V tok_covered(const Ctx &c, const V &grid, const V &patch) {
   paint_rows(g, where, most_common(g));
   return value_of(c, g);
 }
-ROW_OP(tok_cover)(const Ctx &c, V grid, V patch) { return tok_covered(c, grid, patch); }
+ROW_OP(tok_cover)(const Ctx &c, Any grid, V patch) {
+  if (grid.kind == WIDE) return tok_filled_wide(c, grid, none(), patch, COVER);
+  return tok_covered(c, grid, patch);
+}
 
 /// Does going through the cells of a value fail? It is not empty.
 INLINE bool has_no_cells(const V &v) {
@@ -287,6 +298,7 @@ INLINE bool has_no_cells(const V &v) {
   return !all_of(v, [](const V &item) { return item.kind != PAIR && !is_atom(item); });
 }
 INLINE V tok_painted(const Ctx &c, const V &grid, V obj, bool under) {
+  if (grid.kind == WIDE) return obj.kind == OBJECT ? painted_on_wide(c, grid, obj, under) : stopped(SIZE);
   if (grid.kind != GRID) return or_nothing(no_dims(grid));
   if (is_empty_container(obj)) return grid;
   if (has_no_cells(obj)) return empty_tuple();
@@ -294,14 +306,15 @@ INLINE V tok_painted(const Ctx &c, const V &grid, V obj, bool under) {
   if (!is_value(obj)) return obj;
   return has_cells(obj) ? painted(c, grid, obj, under ? most_common(grid_of(grid)) : ANYTHING) : stopped(ODD);
 }
-ROW_OP(tok_paint)(const Ctx &c, V grid, V obj) { return tok_painted(c, grid, obj, false); }
-ROW_OP(tok_underpaint)(const Ctx &c, V grid, V obj) { return tok_painted(c, grid, obj, true); }
+ROW_OP(tok_paint)(const Ctx &c, Any grid, V obj) { return tok_painted(c, grid, obj, false); }
+ROW_OP(tok_underpaint)(const Ctx &c, Any grid, V obj) { return tok_painted(c, grid, obj, true); }
 
 /// Does unpacking two numbers from a value always fail?
 INLINE bool is_no_vector(const V &v) {
   return is_atom(v) || v.kind == CELL || v.kind == GRID || is_patch(v) || (v.kind == TUPLE && v.len != 2);
 }
-ROW_OP(tok_move)(const Ctx &c, V grid, V obj, V offset) {
+ROW_OP(tok_move)(const Ctx &c, Any grid, V obj, V offset) {
+  if (grid.kind == WIDE) return moved_on_wide(c, grid, obj, offset);
   if (grid.kind != GRID) return or_nothing(no_dims(grid));
   if (is_empty_container(obj)) return grid;
   bool stays = offset.kind == TUPLE && offset.len == 0, moves = offset.kind == PAIR;
@@ -381,9 +394,9 @@ INLINE bool is_tuple_of_ints(const V &v) {
 }
 /// Is a value a tuple of tuples of ints?
 INLINE bool is_tuple_of_rows(const V &v) {
-  return has_lines(v) || (v.kind == TUPLE && all_of(v, [](const V &item) { return is_tuple_of_ints(item); }));
+  return has_lines(v) || v.kind == WIDE || (v.kind == TUPLE && all_of(v, [](const V &item) { return is_tuple_of_ints(item); }));
 }
-ROW_OP(tok_is_no_grid)(const Ctx &, V value) { return boolean(!is_tuple_of_rows(value)); }
+ROW_OP(tok_is_no_grid)(const Ctx &, Any value) { return boolean(!is_tuple_of_rows(value)); }
 ROW_OP(tok_asindices)(const Ctx &c, V grid) {
   // A first row of three counts as two in arc-dsl's body.
   if (grid.kind == TUPLE && grid.len && ((const V *)grid.bits)->kind == CELL) return stopped(ODD);
@@ -409,20 +422,20 @@ INLINE V tok_no_colors(const V &v, const V &fallback, const V &if_empty) {
   if (is_empty_container(v) || has_empty_rows(v)) return if_empty;
   return has_no_rows_anywhere(v) ? fallback : stopped(ODD);
 }
-ROW_OP(tok_mostcolor_t)(const Ctx &c, V grid) {
-  return has_lines(grid) ? op_mostcolor(c, grid) : tok_no_colors(grid, integer(0), stopped(ODD));
+ROW_OP(tok_mostcolor_t)(const Ctx &c, Any grid) {
+  return has_lines(grid) || grid.kind == WIDE ? op_mostcolor(c, grid) : tok_no_colors(grid, integer(0), stopped(ODD));
 }
-ROW_OP(tok_leastcolor_t)(const Ctx &c, V grid) {
-  return has_lines(grid) ? op_leastcolor(c, grid) : tok_no_colors(grid, integer(0), stopped(ODD));
+ROW_OP(tok_leastcolor_t)(const Ctx &c, Any grid) {
+  return has_lines(grid) || grid.kind == WIDE ? op_leastcolor(c, grid) : tok_no_colors(grid, integer(0), stopped(ODD));
 }
-ROW_OP(tok_colorcount_t)(const Ctx &c, V grid, V value) {
-  return has_lines(grid) ? op_colorcount(c, grid, value) : tok_no_colors(grid, integer(0), integer(0));
+ROW_OP(tok_colorcount_t)(const Ctx &c, Any grid, V value) {
+  return has_lines(grid) || grid.kind == WIDE ? op_colorcount(c, grid, value) : tok_no_colors(grid, integer(0), integer(0));
 }
-ROW_OP(tok_palette_t)(const Ctx &c, V grid) {
-  return has_lines(grid) ? op_palette(c, grid) : tok_no_colors(grid, empty_patch(), empty_patch());
+ROW_OP(tok_palette_t)(const Ctx &c, Any grid) {
+  return has_lines(grid) || grid.kind == WIDE ? op_palette(c, grid) : tok_no_colors(grid, empty_patch(), empty_patch());
 }
-ROW_OP(tok_numcolors_t)(const Ctx &c, V grid) {
-  return has_lines(grid) ? op_numcolors(c, grid) : tok_no_colors(grid, integer(0), integer(0));
+ROW_OP(tok_numcolors_t)(const Ctx &c, Any grid) {
+  return has_lines(grid) || grid.kind == WIDE ? op_numcolors(c, grid) : tok_no_colors(grid, integer(0), integer(0));
 }
 
 /// Colours as elements.

@@ -34,7 +34,7 @@ INLINE Extent extent_of_points(const Points &p) {
 
 /// The length of element k of a container that is no patch; -1 if it has none.
 INLINE i32 inner_length(const Ctx &c, const V &v, u32 k) {
-  if (v.kind == GRID || v.kind == RAGGED) return (i32)row_width(v, k);
+  if (has_rows(v)) return (i32)row_width(v, k);
   if (v.kind == PAIR || v.kind == CELL) return -1;
   return length_alone(c, ((const V *)v.bits)[k]);
 }
@@ -300,18 +300,18 @@ INLINE V shape_of(const Sides &s) {
   return fits_16(s.height) && fits_16(s.width) ? pair(s.height, s.width) : stopped(SIZE);
 }
 
-THREAD_OP(tok_height_t)(const Ctx &c, V piece) { return integer(sides_of_grid(c, piece).height); }
-THREAD_OP(tok_width_t)(const Ctx &c, V piece) { return integer(sides_of_grid(c, piece).width); }
-THREAD_OP(tok_shape_t)(const Ctx &c, V grid) { return shape_of(sides_of_grid(c, grid)); }
+THREAD_OP(tok_height_t)(const Ctx &c, Any piece) { return integer(sides_of_grid(c, piece).height); }
+THREAD_OP(tok_width_t)(const Ctx &c, Any piece) { return integer(sides_of_grid(c, piece).width); }
+THREAD_OP(tok_shape_t)(const Ctx &c, Any grid) { return shape_of(sides_of_grid(c, grid)); }
 THREAD_OP(tok_shape_f)(const Ctx &c, V patch) { return with_sides(c, patch, ANY_PATCH, shape_of); }
-THREAD_OP(tok_portrait_t)(const Ctx &c, V grid) {
+THREAD_OP(tok_portrait_t)(const Ctx &c, Any grid) {
   Sides s = sides_of_grid(c, grid);
   return boolean(s.height > s.width);
 }
 THREAD_OP(tok_portrait_f)(const Ctx &c, V patch) {
   return with_sides(c, patch, ANY_PATCH, [](const Sides &s) { return boolean(s.height > s.width); });
 }
-THREAD_OP(tok_square_t)(const Ctx &c, V grid) {
+THREAD_OP(tok_square_t)(const Ctx &c, Any grid) {
   return boolean(row_length(c, grid) >= 0 && row_length(c, grid) == length_alone(c, grid));
 }
 THREAD_OP(tok_square_f)(const Ctx &c, V patch) {
