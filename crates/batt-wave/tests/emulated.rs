@@ -193,7 +193,7 @@ fn random_program(random: &mut Random, ops: &[OpId], number: usize) -> String {
     names.extend([("patch", "P".to_owned()), ("set", "Q".to_owned())]);
     let (color, code) = (random.below(10), random.below(8));
     let mut text = format!(
-        "def solve_{number}(S, I, C):\n    P = f_ofcolor(I, F{color})\n    Q = o_g(I, R{code})\n"
+        "def solve_{number}(I):\n    P = f_ofcolor(I, F{color})\n    Q = o_g(I, R{code})\n"
     );
     let steps = 2 + random.below(6);
     for step in 0..steps {
