@@ -155,6 +155,49 @@ template <class F> INLINE V wide_value(const Ctx &c, u32 height, u32 width, F pl
   }
   return make(narrow ? GRID : WIDE, (u8)height, (u8)width, 0, 0, (u64)to);
 }
+// ---- Patches of wide grids ------------------------------------------------------------------------
+
+/// More elements than this may cost the CPU more than a patch of a narrow grid. They are left to it.
+const u32 MOST_LISTED = SIDE * SIDE;
+/// The set that Python builds of an element for each bit, row by row.
+template <class F> INLINE V set_of_bits(const Ctx &c, const Board &where, F element) {
+  Rows counts[2], from[2];
+  for (u32 half = 0; half < 2; half++) {
+    counts[half] = rows([&](u32 l) { return popcount_64(where.row(l, half)); });
+    from[half] = sums_before(counts[half]);
+  }
+  u32 above = sum(counts[0]), n = above + sum(counts[1]);
+  if (n > MOST_LISTED) return stopped(LIMIT);
+  V *to = (V *)take(c, (u64)n * sizeof(V));
+  if (!to) return stopped(MEMORY);
+  for (u32 half = 0; half < 2; half++)
+    (void)rows([&](u32 l) {
+      V *own = to + from[half][l] + (half ? above : 0);
+      for (u64 todo = where.row(l, half); todo; todo &= todo - 1) *own++ = element(l + 32 * half, lowest_64(todo));
+      return 0u;
+    });
+  sync();
+  return make(SET, 0, 0, n == 1 ? IN_ORDER : BUILT, n, (u64)to);
+}
+/// The set of some locations that Python builds row by row.
+CALLED V indices_in_wide(const Ctx c, const Board where) {
+  if (is_empty(where)) return empty_patch();
+  u64 in_rows = rows_of(where), in_columns = columns_of(where);
+  u32 top = lowest_64(in_rows), left = lowest_64(in_columns);
+  if (in_rows >> top >> 32 || in_columns >> left >> 32)
+    return set_of_bits(c, where, [](u32 i, u32 j) { return pair((i32)i, (i32)j); });
+  Rows mask = moved(where, -(i32)top, -(i32)left).part[0][0];
+  return walked(indices(c, mask, (i32)top, (i32)left), ROWS_BUILT);
+}
+/// The set of all cells of a WIDE grid.
+CALLED V cells_of_wide(const Ctx c, const V grid) {
+  return set_of_bits(c, wide_area(grid), [&](u32 i, u32 j) {
+    return make(CELL, (u8)wide_color(grid, i, j), 0, 0, place((i32)i, (i32)j), 0);
+  });
+}
+
+// ---- Colours of cells -----------------------------------------------------------------------------
+
 /// The grid with some cells of another value.
 CALLED V wide_with_value(const Ctx c, const V grid, const Board where, const V value) {
   if (is_empty(where)) return grid;

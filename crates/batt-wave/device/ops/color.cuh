@@ -398,8 +398,13 @@ INLINE V answer_first_colors(const Ctx &c, const V &objs, i64 color, u32 *answer
   })));
 }
 
-ROW_OP(ofcolor)(const Ctx &c, V grid, V value) {
+CALLED V ofcolor_in_wide(const Ctx c, const V grid, const V value) {
+  if (!is_int(value) || value.bits > 15) return empty_patch();
+  return indices_in_wide(c, wide_of_color(grid, (u32)value.bits));
+}
+ROW_OP(ofcolor)(const Ctx &c, Any grid, V value) {
   if (is_nothing(grid)) return empty_patch();
+  if (grid.kind == WIDE) return ofcolor_in_wide(c, grid, value);
   Colored x;
   if (grid.kind == OBJECT || !read_colored(grid, &x)) return stopped(ODD);
   if (!is_int(value) || value.bits > 15) return empty_patch();

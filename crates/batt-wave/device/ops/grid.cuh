@@ -480,7 +480,8 @@ ROW_OP(lefthalf)(const Ctx &c, Any grid) { return half_of_columns(c, grid, false
 ROW_OP(righthalf)(const Ctx &c, Any grid) { return half_of_columns(c, grid, true); }
 
 /// The tuple of n parts of equal size; a separator follows each if n does not divide the size.
-INLINE V split(const Ctx &c, const V &grid, const V &number, bool across) {
+/// `part_at` makes one, and gets `bytes` of memory for it.
+template <class F> INLINE V split_by(const Ctx &c, const V &grid, const V &number, bool across, u32 bytes, F part_at) {
   if (!is_int(number)) return fault(TYPE_);
   i64 n = int_of(number);
   if (n == 0) return fault(ZERO_DIVISION);
@@ -488,29 +489,41 @@ INLINE V split(const Ctx &c, const V &grid, const V &number, bool across) {
   if (n > 2 * SIDE) return stopped(SIZE);
   u32 count = (u32)n, total = across ? grid.b : grid.a;
   u32 size = total / count, step = size + (total % count != 0);
-  V *parts = (V *)take(c, count * (sizeof(V) + GRID_BYTES));
+  V *parts = (V *)take(c, count * (sizeof(V) + bytes));
   if (!parts) return stopped(MEMORY);
-  u32 *planes = (u32 *)(parts + count);
-  Grid g = grid_of(grid);
-  Span other = {0, across ? g.height : g.width};
+  char *memory = (char *)(parts + count);
+  Span other = {0, across ? grid.a : grid.b};
   V nothing = empty_tuple();
-  if (across && (count - 1) * step + 1 > total) nothing = empty_rows(c, g.height);
+  if (across && (count - 1) * step + 1 > total) nothing = empty_rows(c, grid.a);
   if (!is_value(nothing)) return nothing;
   for (u32 k = 0; k < count; k++) {
     Span own = slice(total, k * step, k * step + size);
     V part = nothing;
-    if (own.size) part = stored(planes + 128 * k, across ? cut(g, other, own) : cut(g, own, other));
+    if (own.size) part = across ? part_at(memory + bytes * k, other, own) : part_at(memory + bytes * k, own, other);
+    if (!is_value(part)) return part;
     // In tokpidjin a part that does not fit is left out.
     if (has_triples(c) && (k * step >= total || k * step + size > total)) part = empty_tuple();
     put(parts + k, part);
   }
   return make(TUPLE, 0, 0, 0, count, (u64)parts);
 }
-ROW_OP(hsplit)(const Ctx &c, V grid, V n) {
-  return grid.kind == GRID ? split(c, grid, n, true) : no_dims(grid);
+CALLED V split_wide(const Ctx c, const V grid, const V number, bool across) {
+  return split_by(c, grid, number, across, 0, [&](char *, Span down, Span right) {
+    return cut_wide(c, grid, down, right);
+  });
 }
-ROW_OP(vsplit)(const Ctx &c, V grid, V n) {
-  if (grid.kind == GRID) return split(c, grid, n, false);
+INLINE V split(const Ctx &c, const V &grid, const V &number, bool across) {
+  if (grid.kind == WIDE) return split_wide(c, grid, number, across);
+  Grid g = grid_of(grid);
+  return split_by(c, grid, number, across, GRID_BYTES, [&](char *to, Span down, Span right) {
+    return stored((u32 *)to, cut(g, down, right));
+  });
+}
+ROW_OP(hsplit)(const Ctx &c, Any grid, V n) {
+  return is_any_grid(grid) ? split(c, grid, n, true) : no_dims(grid);
+}
+ROW_OP(vsplit)(const Ctx &c, Any grid, V n) {
+  if (is_any_grid(grid)) return split(c, grid, n, false);
   // Python divides the height before it reads the width.
   bool divides = is_int(n) && int_of(n) != 0;
   return divides || is_atom(grid) ? no_dims(grid) : stopped(ODD);

@@ -269,7 +269,8 @@ THREAD_OP(toindices)(const Ctx &c, V patch) {
   return gathered_alone(c, p, e, false);
 }
 
-ROW_OP(asindices)(const Ctx &c, V grid) {
+ROW_OP(asindices)(const Ctx &c, Any grid) {
+  if (grid.kind == WIDE) return indices_in_wide(c, wide_area(grid));
   V height = length_or_fault(grid);
   if (!is_value(height)) return height;
   if (int_of(height) == 0) return empty_patch();
@@ -281,7 +282,8 @@ ROW_OP(asindices)(const Ctx &c, V grid) {
   return full_board(c, e);
 }
 
-ROW_OP(asobject)(const Ctx &c, V grid) {
+ROW_OP(asobject)(const Ctx &c, Any grid) {
+  if (grid.kind == WIDE) return cells_of_wide(c, grid);
   if (has_no_elements(grid)) return empty_patch();
   if (grid.kind < GRID) return fault(TYPE_);
   if (grid.kind != GRID && grid.kind != RAGGED) return stopped(ODD);
@@ -296,17 +298,31 @@ ROW_OP(asobject)(const Ctx &c, V grid) {
   return walked(object(c, area, 0, 0, common_color(g, area), g.plane), ROWS_BUILT);
 }
 
-ROW_OP(toobject)(const Ctx &c, V patch, V grid) {
+/// The cells of a WIDE grid at the locations of a patch.
+CALLED V object_in_wide(const Ctx c, const V patch, const V grid) {
+  if (!is_patch(patch)) return stopped(SIZE);
+  i32 up = -row_of(patch.len), across = -column_of(patch.len);
+  Rows mask = load_rows(payload_of(patch), patch.a) & moved(wide_area(grid), up, across).part[0][0], plane[4];
+  for (u32 k = 0; k < 4; k++) plane[k] = moved(wide_plane(grid, k), up, across).part[0][0];
+  return object(c, mask, -up, -across, one_color(mask, plane), plane);
+}
+ROW_OP(toobject)(const Ctx &c, V patch, Any grid) {
   if (grid.kind < GRID) return fault(TYPE_);
   if (grid.kind == TUPLE && grid.len == 0) return fault(INDEX_);
-  if (grid.kind > RAGGED && grid.kind != TUPLE) return fault(TYPE_);
-  if (grid.kind != GRID) return stopped(ODD);
+  if (grid.kind > RAGGED && grid.kind != TUPLE && grid.kind != WIDE) return fault(TYPE_);
+  if (!is_any_grid(grid)) return stopped(ODD);
   if (has_no_elements(patch)) return empty_patch();
   Points p;
   if (!is_patch(patch) && !points_of(patch, &p)) return no_bounds(patch);
-  Grid g = grid_of(grid);
-  Rows mask = locations_in(patch, 0, 0) & area_of(g);
-  V v = object(c, mask, 0, 0, common_color(g, mask), g.plane);
+  V v;
+  if (grid.kind == WIDE) {
+    v = object_in_wide(c, patch, grid);
+    if (!is_patch(patch)) return v;
+  } else {
+    Grid g = grid_of(grid);
+    Rows mask = locations_in(patch, 0, 0) & area_of(g);
+    v = object(c, mask, 0, 0, common_color(g, mask), g.plane);
+  }
   // Those of a set of more than a board are in its order.
   if (!is_patch(patch)) return p.cells || patch.kind != SET ? v : made_of(c, v, patch, GATHER);
   // Python goes through the set of locations.

@@ -168,9 +168,9 @@ ROW_OP(tok_tophalf)(const Ctx &c, Any grid) { return or_nothing(op_tophalf(c, gr
 ROW_OP(tok_bottomhalf)(const Ctx &c, Any grid) { return or_nothing(op_bottomhalf(c, grid)); }
 ROW_OP(tok_lefthalf)(const Ctx &c, Any grid) { return or_nothing(op_lefthalf(c, grid)); }
 ROW_OP(tok_righthalf)(const Ctx &c, Any grid) { return or_nothing(op_righthalf(c, grid)); }
-ROW_OP(tok_hsplit)(const Ctx &c, V grid, V n) { return or_nothing(op_hsplit(c, grid, n)); }
-ROW_OP(tok_vsplit)(const Ctx &c, V grid, V n) {
-  return or_nothing(grid.kind == GRID ? op_vsplit(c, grid, n) : no_dims(grid));
+ROW_OP(tok_hsplit)(const Ctx &c, Any grid, V n) { return or_nothing(op_hsplit(c, grid, n)); }
+ROW_OP(tok_vsplit)(const Ctx &c, Any grid, V n) {
+  return or_nothing(is_any_grid(grid) ? op_vsplit(c, grid, n) : no_dims(grid));
 }
 ROW_OP(tok_compress)(const Ctx &c, Any grid) {
   return has_no_rows_anywhere(grid) ? empty_tuple() : or_nothing(op_compress(c, grid));
@@ -354,7 +354,7 @@ ROW_OP(tok_fgpartition)(const Ctx &c, V grid) {
 ROW_OP(tok_frontiers)(const Ctx &c, V grid) {
   return has_no_rows(grid) || is_any_set(grid) ? empty_patch() : or_no_patch(op_frontiers(c, grid));
 }
-ROW_OP(tok_f_ofcolor)(const Ctx &c, V grid, V value) {
+ROW_OP(tok_f_ofcolor)(const Ctx &c, Any grid, V value) {
   return has_no_colors(grid) ? empty_patch() : or_no_patch(op_ofcolor(c, grid, value));
 }
 ROW_OP(tok_occurrences)(const Ctx &c, V grid, V obj) {
@@ -397,15 +397,16 @@ INLINE bool is_tuple_of_rows(const V &v) {
   return has_lines(v) || v.kind == WIDE || (v.kind == TUPLE && all_of(v, [](const V &item) { return is_tuple_of_ints(item); }));
 }
 ROW_OP(tok_is_no_grid)(const Ctx &, Any value) { return boolean(!is_tuple_of_rows(value)); }
-ROW_OP(tok_asindices)(const Ctx &c, V grid) {
+ROW_OP(tok_asindices)(const Ctx &c, Any grid) {
   // A first row of three counts as two in arc-dsl's body.
   if (grid.kind == TUPLE && grid.len && ((const V *)grid.bits)->kind == CELL) return stopped(ODD);
   return or_no_patch(op_asindices(c, grid));
 }
-ROW_OP(tok_asobject)(const Ctx &c, V grid) {
+ROW_OP(tok_asobject)(const Ctx &c, Any grid) {
   return is_tuple_of_rows(grid) ? or_no_patch(op_asobject(c, grid)) : empty_patch();
 }
-ROW_OP(tok_toobject)(const Ctx &c, V patch, V grid) {
+ROW_OP(tok_toobject)(const Ctx &c, V patch, Any grid) {
+  if (grid.kind == WIDE) return is_patch(patch) && size_of_patch(patch) ? object_in_wide(c, patch, grid) : stopped(SIZE);
   if (grid.kind != GRID) return or_no_patch(no_dims(grid));
   Grid g = grid_of(grid);
   Rows where;
