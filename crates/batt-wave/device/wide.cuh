@@ -157,8 +157,8 @@ template <class F> INLINE V wide_value(const Ctx &c, u32 height, u32 width, F pl
 }
 // ---- Patches of wide grids ------------------------------------------------------------------------
 
-/// More elements than this may cost the CPU more than a patch of a narrow grid. They are left to it.
-const u32 MOST_LISTED = SIDE * SIDE;
+/// The kernel leaves larger sets to the CPU: MOST_LENGTH in `kernels.cuh`.
+const u32 MOST_LISTED = 1024;
 /// The set that Python builds of an element for each bit, row by row.
 template <class F> INLINE V set_of_bits(const Ctx &c, const Board &where, F element) {
   Rows counts[2], from[2];
@@ -196,12 +196,38 @@ CALLED V cells_of_wide(const Ctx c, const V grid) {
   });
 }
 
+/// The board of the locations of some PAIRs or CELLs, those that `keep` chooses. `words` is memory for it.
+template <class F> INLINE Board board_of_items(u32 *words, const V *items, u32 n, F keep) {
+  (void)rows([&](u32 l) {
+    for (u32 k = l; k < 2 * WIDE_SIDE; k += 32) words[k] = 0;
+    return 0u;
+  });
+  sync();
+  (void)rows([&](u32 l) {
+    for (u32 k = l; k < n; k += 32) {
+      u32 i = (u32)row_of(items[k].len), j = (u32)column_of(items[k].len);
+      if (i < WIDE_SIDE && j < WIDE_SIDE && keep(items[k])) atomic_or(words + 2 * i + j / 32, 1u << (j & 31));
+    }
+    return 0u;
+  });
+  sync();
+  Board found = by_part([&](u32 half, u32 side) {
+    return rows([&](u32 l) { return words[2 * (l + 32 * half) + side]; });
+  });
+  sync();
+  return found;
+}
+/// Is a grid so large that drawing the elements of a tuple on it may cost the CPU more than the bounds of
+/// the ops?
+INLINE bool is_dear(const V &grid, const V &list) { return list.kind == TUPLE && grid.a * grid.b > 2048; }
+
 // ---- Colours of cells -----------------------------------------------------------------------------
 
 /// The grid with some cells of another value.
 CALLED V wide_with_value(const Ctx c, const V grid, const Board where, const V value) {
-  if (is_empty(where)) return grid;
+  // Another value costs the CPU much, also where no cell gets it.
   if (value.kind != INT || value.bits > 15) return stopped(ODD);
+  if (is_empty(where)) return grid;
   return wide_value(c, grid.a, grid.b, [&](u32 k) {
     Board x = wide_plane(grid, k);
     return value.bits >> k & 1 ? x | where : without(x, where);

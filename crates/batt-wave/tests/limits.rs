@@ -282,6 +282,94 @@ fn calls_cost_at_most_what_is_charged() {
     }
 }
 
+/// Returns a number of steps, and memory in proportion, that the CPU needs for a run.
+fn need(workspace: &mut Workspace, job: &Job<'_>) -> u64 {
+    let (mut low, mut high) = (0, Limits::default().steps);
+    while high - low > 8 {
+        let middle = u64::midpoint(low, high);
+        match is_limit(&judge_job(workspace, job, &limits_for(middle))) {
+            true => low = middle,
+            false => high = middle,
+        }
+    }
+    high
+}
+
+/// A call on a grid of 64 x 64 that the device finishes costs the CPU at most the bound of its op.
+#[test]
+fn calls_on_wide_grids_cost_at_most_the_bounds_of_their_ops() {
+    let head = "    a = crop(I, (0, 0), (16, 16))\n    G = upscale(a, 4)\n    p = asobject(I)\n    \
+                q = asindices(I)\n    s = totuple(q)\n    z = (1, (60, 60))\n    \
+                t = insert(z, p)\n    w = ((1, (2, 3)), (2, (2, 3)))\n    y = repeat(G, 4)\n    \
+                b = crop(G, (0, 0), (64, 16))\n    g = asindices(b)\n    h = asobject(b)\n    \
+                k = ofcolor(b, 8)\n";
+    let values = [
+        "G", "G", "I", "8", "0", "-3", "(1, 1)", "(40, 33)", "p", "q", "s", "t", "w", "y", "g",
+        "h", "k",
+    ];
+    let table = batt_wave::table();
+    let mut engine = WaveEngine::new(Box::new(EmulatedWaves)).unwrap();
+    let mut workspace = Workspace::new();
+    let grids = hard_grids();
+    let mut seed = number("BATT_SEED", 5);
+    let mut finished = 0;
+    for op in OpId::every().filter(|op| op.op().dialect == Dialect::ArcDsl) {
+        let (name, arity) = (op.op().name, op.op().arity());
+        let Some(kernel) = table.of(op) else { continue };
+        let bound = u64::from(table.kernels()[kernel].steps);
+        let mut text = format!("def solve_0(I):\n{head}    O = size(G)\n    return O\n\n");
+        for number in 0..values.len().pow(arity as u32).min(40_000) {
+            let arg = |place: u32| values[number / values.len().pow(place) % values.len()];
+            let args: Vec<&str> = (0..arity as u32).map(arg).collect();
+            let is_wide = args.contains(&"G") || args.contains(&"y");
+            if is_wide && (arity < 3 || next(&mut seed, 8) == 0) {
+                let args = args.join(", ");
+                let body = format!("{head}    O = {name}({args})\n");
+                let _ = write!(text, "def solve_{}(I):\n{body}    return O\n\n", number + 1);
+            }
+        }
+        let file = SolverFile::parse_in(&text, "x.py", Some(Dialect::ArcDsl));
+        let programs: Vec<Compiled> = file.programs.iter().map(Compiled::new).collect();
+        let samples = [&grids[0], &grids[3]].map(|input| Sample {
+            demos: &[],
+            input,
+            expected: None,
+        });
+        let resident = engine.load(&samples).unwrap();
+        let plan = WavePlan::of(engine.table(), Dialect::ArcDsl, &programs);
+        let batch = WaveBatch {
+            plan: &plan,
+            first: 0,
+            count: samples.len(),
+        };
+        let (records, report) = engine.run(&[batch], &resident, &Limits::default(), &Cancel::new());
+        assert_eq!(report.errors, [] as [String; 0]);
+        for (s, sample) in samples.iter().enumerate() {
+            let job = |p: usize| Job {
+                program: &programs[p],
+                sample: *sample,
+            };
+            let needed = need(&mut workspace, &job(0));
+            for p in 1..programs.len() {
+                let most = match records.end(0, p, s) {
+                    WaveEnd::Left(_) => continue,
+                    // A run has one fault at most, so it matters less what it costs.
+                    WaveEnd::Fault { .. } => bound.max(20_000),
+                    WaveEnd::Value { .. } => bound,
+                };
+                finished += 1;
+                let limits = limits_for(needed + most);
+                let fits = !is_limit(&judge_job(&mut workspace, &job(p), &limits));
+                assert!(fits, "more than {most} steps:\n{}", file.programs[p]);
+            }
+        }
+        engine.reuse(records);
+        engine.release(resident);
+    }
+    eprintln!("{finished} finished");
+    assert!(finished > 1_000);
+}
+
 /// Chains of random calls, maps in maps and powers.
 #[test]
 fn adversarial_programs_cost_at_most_what_is_charged() {

@@ -790,7 +790,7 @@ INLINE V locations_in(const Ctx &c, const V &patch, const Grid &g, Rows *where) 
 }
 
 /// The same for a WIDE grid.
-INLINE V locations_in_wide(const V &patch, const V &grid, Board *where) {
+INLINE V locations_in_wide(const Ctx &c, const V &patch, const V &grid, Board *where) {
   *where = empty_board();
   if (is_patch(patch)) {
     if (size_of_patch(patch) == 0) return none();
@@ -800,23 +800,20 @@ INLINE V locations_in_wide(const V &patch, const V &grid, Board *where) {
   }
   if (patch.kind != TUPLE && patch.kind != SET) return patch.kind == GRID ? stopped(SIZE) : no_grid(patch);
   if (!all_of_kind(patch, PAIR) && !all_of_kind(patch, CELL)) return no_patch(patch);
-  const V *items = (const V *)patch.bits;
-  *where = board([&](u32 l, u32 half) {
-    u64 own = 0;
-    for (u32 k = 0; k < patch.len; k++) {
-      i32 j = column_of(items[k].len);
-      if (row_of(items[k].len) == (i32)(l + 32 * half) && j >= 0 && j < 64) own |= 1ull << j;
-    }
-    return own;
-  }) & wide_area(grid);
+  if (is_dear(grid, patch)) return stopped(LIMIT);
+  u32 *words = (u32 *)take(c, 2 * WIDE_SIDE * 4);
+  if (!words) return stopped(MEMORY);
+  *where = board_of_items(words, (const V *)patch.bits, patch.len, [](const V &) { return true; }) & wide_area(grid);
   return none();
 }
 enum Filling : u32 { FILL, UNDERFILL, COVER };
 CALLED V filled_wide(const Ctx c, const V grid, const V value, const V patch, Filling how) {
   Board where;
-  V failed = locations_in_wide(patch, grid, &where);
+  V failed = locations_in_wide(c, patch, grid, &where);
   if (failed.kind != NONE) return failed;
-  if (how == FILL || is_empty(where)) return wide_with_value(c, grid, where, value);
+  if (how == FILL) return wide_with_value(c, grid, where, value);
+  if (how == UNDERFILL && !is_color(value)) return stopped(ODD);
+  if (is_empty(where)) return grid;
   u32 most = common_in_wide(grid, true);
   if (how == COVER) return wide_with_value(c, grid, where, integer(most));
   return wide_with_value(c, grid, where & wide_of_color(grid, most), value);
@@ -937,28 +934,20 @@ CALLED V painted_wide(const Ctx c, const V grid, const V obj, i32 down, i32 righ
 }
 /// The WIDE grid with the cells of a tuple or a set, which has some.
 CALLED V listed_wide(const Ctx c, const V grid, const V list) {
-  const V *cells = (const V *)list.bits;
-  // Each bit is that of the last cell at its place.
-  auto bits_of = [&](u32 k, bool set, bool clear) {
-    return board([&](u32 l, u32 half) {
-      u64 own = 0;
-      for (u32 n = 0; n < list.len; n++) {
-        i32 j = column_of(cells[n].len);
-        if (row_of(cells[n].len) != (i32)(l + 32 * half) || j < 0 || j >= 64) continue;
-        own &= clear ? ~(1ull << j) : ~0ull;
-        if (set == (bool)(cells[n].a >> k & 1)) own |= 1ull << j;
-      }
-      return own;
-    });
-  };
-  bool ordered = list.kind == TUPLE || list.c == IN_ORDER, clash = false;
+  if (is_dear(grid, list)) return stopped(LIMIT);
+  u32 *words = (u32 *)take(c, 2 * WIDE_SIDE * 4);
+  if (!words) return stopped(MEMORY);
+  bool clash = false;
   V v = wide_value(c, grid.a, grid.b, [&](u32 k) {
-    Board ones = bits_of(k, true, false), zeros = bits_of(k, false, false);
+    auto with_bit = [&](u32 bit) {
+      return board_of_items(words, (const V *)list.bits, list.len, [&](const V &cell) { return (cell.a >> k & 1u) == bit; });
+    };
+    Board ones = with_bit(1), zeros = with_bit(0);
     if (!is_empty(ones & zeros & wide_area(grid))) clash = true;
-    if (ordered) ones = bits_of(k, true, true);
     return without(wide_plane(grid, k), zeros) | ones;
   });
-  return clash && !ordered ? stopped(ORDER) : v;
+  // Two cells at one place are rare.
+  return clash ? stopped(ORDER) : v;
 }
 INLINE V painted_on_wide(const Ctx &c, const V &grid, const V &obj, bool under) {
   if (has_cells(obj)) {
