@@ -323,6 +323,8 @@ fn wide_grids_anywhere_end_as_on_the_cpu() {
         "a = astuple(G, G); b = repeat(G, 2); equality(a, b)",
         "a = first(G); contained(a, G)",
         "a = repeat(0, 40); contained(a, G)",
+        "a = vconcat(I, I); b = objects(a, T, F, F); apply(first, b)",
+        "a = hconcat(I, I); b = objects(a, F, F, T); apply(totuple, b)",
         "apply(first, G)",
         "apply(identity, G)",
         "mapply(identity, G)",

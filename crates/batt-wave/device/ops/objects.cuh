@@ -124,6 +124,7 @@ INLINE V find_objects(const Ctx &c, const V &grid, bool univalued, bool diagonal
       u8 own = univalued ? (u8)color : common_color(g, mask);
       V v = stored_object(c, store, mask, own, g.plane, ranked ? flood : nullptr);
       if (!is_value(v)) return v;
+      if (!ranked) v = unordered(v);
       if (n == room) {
         room = room * 2 + 16;
         V *longer = (V *)take(c, room * sizeof(V));
