@@ -100,6 +100,30 @@ INLINE Board left_to_right(const Board &a, u32 width) {
 INLINE Board transposed(const Board &a) {
   return by_part([&](u32 half, u32 side) { return transposed(a.part[side][half]); });
 }
+/// `filled_row` of `rows.cuh`.
+INLINE u64 filled_row_64(u64 seeds, u64 inside) {
+  auto turned = [](u64 x) { return (u64)reverse_bits((u32)x) << 32 | reverse_bits((u32)(x >> 32)); };
+  u64 up = inside & ~(inside + seeds), other = turned(inside);
+  u64 down = other & ~(other + turned(seeds));
+  return (up | turned(down) | seeds) & inside;
+}
+INLINE Board flooded(Board seeds, const Board &inside, bool diagonal) {
+  seeds = board([&](u32 l, u32 half) { return filled_row_64(seeds.row(l, half), inside.row(l, half)); });
+  for (;;) {
+    Board wide = seeds;
+    if (diagonal)
+      wide = board([&](u32 l, u32 half) {
+        u64 x = seeds.row(l, half);
+        return x | x << 1 | x >> 1;
+      });
+    Board near = seeds | picked(wide, [](u32 row) { return row - 1; }) | picked(wide, [](u32 row) { return row + 1; });
+    Board next = board([&](u32 l, u32 half) {
+      return filled_row_64(near.row(l, half) & inside.row(l, half), inside.row(l, half));
+    });
+    if (is_empty(next ^ seeds)) return seeds;
+    seeds = next;
+  }
+}
 
 // ---- Values ---------------------------------------------------------------------------------------
 

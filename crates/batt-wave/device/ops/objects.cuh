@@ -86,8 +86,71 @@ INLINE void put_cells(V *to, u32 *payload, const Grid &g, const Rows &mask) {
   });
 }
 
+// ---- Objects of wide grids ------------------------------------------------------------------------------
+
+/// A colour for objects of several.
+const u32 ANY_COLOR = 16;
+/// The object of some cells of a WIDE grid, which have this colour. Without one that fits, it is the set that
+/// Python builds row by row.
+CALLED V object_of_wide(const Ctx c, const V grid, const Board where, u32 color) {
+  u64 in_rows = rows_of(where), in_columns = columns_of(where);
+  u32 top = lowest_64(in_rows), left = lowest_64(in_columns);
+  if (in_rows >> top >> 32 || in_columns >> left >> 32)
+    return set_of_bits(c, where, [&](u32 i, u32 j) {
+      return make(CELL, (u8)wide_color(grid, i, j), 0, 0, place((i32)i, (i32)j), 0);
+    });
+  i32 up = -(i32)top, across = -(i32)left;
+  Rows mask = moved(where, up, across).part[0][0], plane[4];
+  if (color != ANY_COLOR) return object(c, mask, (i32)top, (i32)left, (u8)color, nullptr);
+  for (u32 k = 0; k < 4; k++) plane[k] = moved(wide_plane(grid, k), up, across).part[0][0];
+  return object(c, mask, (i32)top, (i32)left, one_color(mask, plane), plane);
+}
+/// More objects take a warp too long.
+const u32 MOST_WIDE_OBJECTS = 256;
+/// The objects of a WIDE grid. Their order is not known.
+CALLED V objects_in_wide(const Ctx c, const V grid, bool univalued, bool diagonal, bool without_bg) {
+  Board open = wide_area(grid);
+  if (without_bg) open = without(open, wide_of_color(grid, common_in_wide(grid, true)));
+  V *list = (V *)take(c, MOST_WIDE_OBJECTS * sizeof(V));
+  if (!list) return stopped(MEMORY);
+  u32 n = 0;
+  for (u32 color = univalued ? 0 : ANY_COLOR; color < (univalued ? ANY_COLOR : ANY_COLOR + 1); color++) {
+    Board todo = univalued ? open & wide_of_color(grid, color) : open;
+    for (u64 some; (some = rows_of(todo)) != 0;) {
+      u32 first = lowest_64(some);
+      u64 bits = row_at(todo, first), bit = bits & (0 - bits);
+      Board mask = flooded(board([&](u32 l, u32 half) { return l + 32 * half == first ? bit : 0; }), todo, diagonal);
+      todo = without(todo, mask);
+      V v = object_of_wide(c, grid, mask, color);
+      if (!is_value(v)) return v;
+      if (v.kind == SET) v.c = UNKNOWN;
+      if (n == MOST_WIDE_OBJECTS) return stopped(LIMIT);
+      put(list + n++, v);
+    }
+  }
+  if (n == 0) return empty_patch();
+  sync();
+  return make(SET, 0, 0, n == 1 ? IN_ORDER : UNKNOWN, n, (u64)list);
+}
+/// An object for the cells of each of these colours of a WIDE grid, which all occur.
+CALLED V parts_of_wide(const Ctx c, const V grid, const Sequence colors) {
+  u32 n = colors.length;
+  if (n == 0) return empty_patch();
+  V *list = (V *)take(c, n * sizeof(V));
+  if (!list) return stopped(MEMORY);
+  for (u32 k = 0; k < n; k++) {
+    u32 color = color_at(colors, k);
+    V v = object_of_wide(c, grid, wide_of_color(grid, color), color);
+    if (!is_value(v)) return v;
+    put(list + k, walked(v, ROWS_BUILT));
+  }
+  sync();
+  return make(SET, 0, 0, n == 1 ? IN_ORDER : BUILT, n, (u64)list);
+}
+
 /// The objects of a grid as `objects` finds them.
 INLINE V find_objects(const Ctx &c, const V &grid, bool univalued, bool diagonal, bool without_bg) {
+  if (grid.kind == WIDE) return objects_in_wide(c, grid, univalued, diagonal, without_bg);
   if (grid.kind != GRID) return stopped(ODD);
   Grid g = grid_of(grid);
   Rows open = area_of(g);
@@ -147,7 +210,7 @@ INLINE V find_objects(const Ctx &c, const V &grid, bool univalued, bool diagonal
   return make(SET, (u8)g.height, (u8)g.width, order, n, (u64)list);
 }
 
-ROW_OP(objects)(const Ctx &c, V grid, V univalued, V diagonal, V without_bg) {
+ROW_OP(objects)(const Ctx &c, Any grid, V univalued, V diagonal, V without_bg) {
   return find_objects(c, grid, !is_false(univalued), !is_false(diagonal), !is_false(without_bg));
 }
 
@@ -170,8 +233,9 @@ INLINE V parts_of(const Ctx &c, const Colored &x, const Sequence &colors) {
   return make(SET, 0, 0, n == 1 ? IN_ORDER : BUILT, n, (u64)list);
 }
 
-ROW_OP(partition)(const Ctx &c, V grid) {
+ROW_OP(partition)(const Ctx &c, Any grid) {
   if (is_nothing(grid)) return empty_patch();
+  if (grid.kind == WIDE) return parts_of_wide(c, grid, order_in_wide(grid, rows_of(counts_in_wide(grid))));
   Colored x;
   if (grid.kind == OBJECT || !read_colored(grid, &x)) return stopped(ODD);
   Sequence order;
@@ -179,18 +243,27 @@ ROW_OP(partition)(const Ctx &c, V grid) {
   return parts_of(c, x, order);
 }
 
-ROW_OP(fgpartition)(const Ctx &c, V grid) {
+/// The order of the set of colours without one of them.
+INLINE Sequence order_without(const Sequence &all, u32 color) {
+  Sequence rest = {0, 0};
+  for (u32 k = 0; k < all.length; k++)
+    if (color_at(all, k) != color) append(&rest, color_at(all, k));
+  // The difference is a copy of a set of eight and more, and a new set otherwise.
+  return all.length < 8 ? order_of_set(rest) : rest;
+}
+CALLED V fgpartition_of_wide(const Ctx c, const V grid) {
+  Sequence all = order_in_wide(grid, rows_of(counts_in_wide(grid)));
+  return parts_of_wide(c, grid, order_without(all, common_in_wide(grid, true)));
+}
+ROW_OP(fgpartition)(const Ctx &c, Any grid) {
   if (is_nothing(grid)) return fault(VALUE_);
+  if (grid.kind == WIDE) return fgpartition_of_wide(c, grid);
   Colored x;
   if (grid.kind == OBJECT || !read_colored(grid, &x)) return stopped(ODD);
   Frequency f = frequency_of(x, true);
-  Sequence all, rest = {0, 0};
+  Sequence all;
   order_of_colors(x, f.present, &all);
-  u32 background = first_in(all, f.chosen);
-  for (u32 k = 0; k < all.length; k++)
-    if (color_at(all, k) != background) append(&rest, color_at(all, k));
-  // The difference is a copy of a set of eight and more, and a new set otherwise.
-  return parts_of(c, x, all.length < 8 ? order_of_set(rest) : rest);
+  return parts_of(c, x, order_without(all, first_in(all, f.chosen)));
 }
 
 /// The union of a frozen set of n rows and one of m columns, each of one colour, in its iteration order.

@@ -572,7 +572,7 @@ ROW_OP(centerofmass)(const Ctx &, V patch) {
   return pair((i32)floor_divided(down, size), (i32)floor_divided(right, size));
 }
 
-THREAD_OP(bordering)(const Ctx &, V patch, V grid) {
+THREAD_OP(bordering)(const Ctx &, V patch, Any grid) {
   return with_extent(patch, [&](const Extent &e) {
     if (e.top == 0 || e.left == 0) return boolean(true);
     V height = length_or_fault(grid);

@@ -332,23 +332,23 @@ ROW_OP(tok_move)(const Ctx &c, Any grid, V obj, V offset) {
 // ---- Objects --------------------------------------------------------------------------------------------
 
 INLINE V tok_objects_of(const Ctx &c, const V &grid, bool univalued, bool diagonal, bool without_bg) {
-  if (grid.kind == GRID) return find_objects(c, grid, univalued, diagonal, without_bg);
+  if (is_any_grid(grid)) return find_objects(c, grid, univalued, diagonal, without_bg);
   // What has no locations has no objects.
   return has_no_rows(grid) || is_any_set(grid) || has_empty_rows(grid) ? empty_patch() : stopped(ODD);
 }
-ROW_OP(tok_objects)(const Ctx &c, V grid, V univalued, V diagonal, V without_bg) {
+ROW_OP(tok_objects)(const Ctx &c, Any grid, V univalued, V diagonal, V without_bg) {
   return tok_objects_of(c, grid, !is_false(univalued), !is_false(diagonal), !is_false(without_bg));
 }
-ROW_OP(tok_o_g)(const Ctx &c, V grid, V type) {
+ROW_OP(tok_o_g)(const Ctx &c, Any grid, V type) {
   if (!is_int(type) || type.bits > 7) return none();
   return tok_objects_of(c, grid, type.bits >> 2 & 1, type.bits >> 1 & 1, type.bits & 1);
 }
 /// Has a value no colours, because going through the cells of its rows fails or finds none?
 INLINE bool has_no_colors(const V &v) { return has_no_rows_anywhere(v) || has_empty_rows(v); }
-ROW_OP(tok_partition)(const Ctx &c, V grid) {
+ROW_OP(tok_partition)(const Ctx &c, Any grid) {
   return has_no_colors(grid) ? empty_patch() : or_no_patch(op_partition(c, grid));
 }
-ROW_OP(tok_fgpartition)(const Ctx &c, V grid) {
+ROW_OP(tok_fgpartition)(const Ctx &c, Any grid) {
   return has_no_colors(grid) ? empty_patch() : or_no_patch(op_fgpartition(c, grid));
 }
 ROW_OP(tok_frontiers)(const Ctx &c, V grid) {

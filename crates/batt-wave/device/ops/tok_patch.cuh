@@ -375,7 +375,7 @@ THREAD_OP(tok_position)(const Ctx &c, V a, V b) {
   });
 }
 
-THREAD_OP(tok_bordering)(const Ctx &c, V patch, V grid) {
+THREAD_OP(tok_bordering)(const Ctx &c, V patch, Any grid) {
   if (is_false(patch)) return boolean(false);
   // Ends that cannot be read count as 0.
   return if_readable(c, patch, ANY_PATCH, boolean(true), [&](const Extent &e) {
