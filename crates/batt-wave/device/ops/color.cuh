@@ -280,7 +280,7 @@ INLINE V color_by_frequency(const Ctx &c, const V &element, bool most) {
 ROW_OP(mostcolor)(const Ctx &c, Any element) { return color_by_frequency(c, element, true); }
 ROW_OP(leastcolor)(const Ctx &c, Any element) { return color_by_frequency(c, element, false); }
 
-ROW_OP(colorcount)(const Ctx &, Any element, V value) {
+ROW_OP(colorcount)(const Ctx &, Any element, Any value) {
   if (is_nothing(element)) return integer(0);
   Colored x;
   if (element.kind != WIDE && !read_colored(element, &x)) return stopped(ODD);

@@ -712,6 +712,8 @@ ROW_OP(intersection)(const Ctx &c, V a, V b) {
 ROW_OP(difference)(const Ctx &c, V a, V b) {
   // The CPU compares each element with each row.
   if (b.kind == GRID && length_of(a) * b.a > 128) return stopped(LIMIT);
+  // The lanes compare each element with each one, which takes a warp milliseconds for large sets.
+  if (a.kind == SET && b.kind == SET && a.len * b.len > 1 << 17) return stopped(LIMIT);
   if (length_alone(c, a) == 0) return a;
   if (is_patch(a) && is_patch(b)) return part_of_patch(c, a, b, false);
   if (a.kind == OP || b.kind == OP) return stopped(ODD);
@@ -825,7 +827,7 @@ ROW_OP(product)(const Ctx &c, V a, V b) {
 
 // ---- Choosing ----------------------------------------------------------------------------------
 
-ROW_OP(sizefilter)(const Ctx &c, V container, V n) {
+ROW_OP(sizefilter)(const Ctx &c, V container, Any n) {
   Items items;
   V failed = read_stored(c, container, items);
   if (failed.kind != NONE) return failed;

@@ -754,6 +754,10 @@ ROW_OP(canvas)(const Ctx &c, V value, V dims) {
 
 // ---- Drawing ------------------------------------------------------------------------------------
 
+/// What a grid gives whose rows are taken for locations, unless they may be some.
+INLINE V no_places(const V &grid) {
+  return grid.b == 2 ? stopped(SIZE) : fault(grid.b < 2 ? INDEX_ : VALUE_);
+}
 /// Finds the locations of a patch that lie in the grid. Returns None, or the failure of `toindices`.
 INLINE V locations_in(const Ctx &c, const V &patch, const Grid &g, Rows *where) {
   *where = no_rows();
@@ -765,9 +769,9 @@ INLINE V locations_in(const Ctx &c, const V &patch, const Grid &g, Rows *where) 
   }
   const V *items = (const V *)patch.bits;
   u32 n = patch.len;
+  if (patch.kind == WIDE || (patch.kind == GRID && patch.b != 2)) return no_places(patch);
   if (patch.kind == GRID) {
     // The rows are taken for locations.
-    if (patch.b != 2) return fault(patch.b < 2 ? INDEX_ : VALUE_);
     n = patch.a;
     V *pairs = (V *)take(c, n * sizeof(V));
     if (!pairs || !spread_elements(c, patch, pairs)) return stopped(MEMORY);
@@ -798,7 +802,7 @@ INLINE V locations_in_wide(const Ctx &c, const V &patch, const V &grid, Board *w
     *where = moved(mask, row_of(patch.len), column_of(patch.len)) & wide_area(grid);
     return none();
   }
-  if (patch.kind != TUPLE && patch.kind != SET) return patch.kind == GRID ? stopped(SIZE) : no_grid(patch);
+  if (patch.kind != TUPLE && patch.kind != SET) return is_any_grid(patch) ? no_places(patch) : no_grid(patch);
   if (!all_of_kind(patch, PAIR) && !all_of_kind(patch, CELL)) return no_patch(patch);
   if (is_dear(grid, patch)) return stopped(LIMIT);
   u32 *words = (u32 *)take(c, 2 * WIDE_SIDE * 4);
@@ -818,7 +822,7 @@ CALLED V filled_wide(const Ctx c, const V grid, const V value, const V patch, Fi
   if (how == COVER) return wide_with_value(c, grid, where, integer(most));
   return wide_with_value(c, grid, where & wide_of_color(grid, most), value);
 }
-ROW_OP(fill)(const Ctx &c, Any grid, V value, V patch) {
+ROW_OP(fill)(const Ctx &c, Any grid, V value, Any patch) {
   if (grid.kind == WIDE) return filled_wide(c, grid, value, patch, FILL);
   if (grid.kind != GRID) return no_dims(grid);
   Grid g = grid_of(grid);
@@ -826,7 +830,7 @@ ROW_OP(fill)(const Ctx &c, Any grid, V value, V patch) {
   V failed = locations_in(c, patch, g, &where);
   return failed.kind == NONE ? with_value(c, grid, g, where, value) : failed;
 }
-ROW_OP(underfill)(const Ctx &c, Any grid, V value, V patch) {
+ROW_OP(underfill)(const Ctx &c, Any grid, V value, Any patch) {
   if (grid.kind == WIDE) return filled_wide(c, grid, value, patch, UNDERFILL);
   if (grid.kind != GRID) return no_dims(grid);
   Grid g = grid_of(grid);
@@ -841,7 +845,7 @@ INLINE V no_colors(const V &v, const V &patch) {
   if (is_empty_container(v)) return fault(VALUE_);
   return is_patch(v) && is_patch(patch) ? fault(TYPE_) : no_grid(v);
 }
-ROW_OP(cover)(const Ctx &c, Any grid, V patch) {
+ROW_OP(cover)(const Ctx &c, Any grid, Any patch) {
   if (grid.kind == WIDE) return filled_wide(c, grid, none(), patch, COVER);
   if (grid.kind != GRID) return no_colors(grid, patch);
   Grid g = grid_of(grid);
@@ -856,7 +860,7 @@ ROW_OP(cover)(const Ctx &c, Any grid, V patch) {
 /// What `paint` gives for a value that has no cells; None if it is empty.
 INLINE V no_cells(const V &v) {
   if (is_patch(v)) return size_of_patch(v) ? fault(TYPE_) : none();
-  if (v.kind == GRID) return fault(v.b == 2 ? TYPE_ : VALUE_);
+  if (is_any_grid(v)) return fault(v.b == 2 ? TYPE_ : VALUE_);
   if (v.kind != TUPLE && v.kind != SET) return no_grid(v);
   if (v.len == 0) return none();
   if (all_of(v, [](const V &item) { return item.kind == PAIR || is_atom(item); })) return fault(TYPE_);
@@ -957,14 +961,14 @@ INLINE V painted_on_wide(const Ctx &c, const V &grid, const V &obj, bool under) 
   V failed = no_cells(obj);
   return failed.kind == NONE ? grid : failed;
 }
-ROW_OP(paint)(const Ctx &c, Any grid, V obj) {
+ROW_OP(paint)(const Ctx &c, Any grid, Any obj) {
   if (grid.kind == WIDE) return painted_on_wide(c, grid, obj, false);
   if (grid.kind != GRID) return no_dims(grid);
   if (has_cells(obj)) return painted(c, grid, obj, ANYTHING);
   V failed = no_cells(obj);
   return failed.kind == NONE ? grid : failed;
 }
-ROW_OP(underpaint)(const Ctx &c, Any grid, V obj) {
+ROW_OP(underpaint)(const Ctx &c, Any grid, Any obj) {
   if (grid.kind == WIDE) return painted_on_wide(c, grid, obj, true);
   if (grid.kind != GRID) return no_dims(grid);
   if (has_cells(obj)) return painted(c, grid, obj, most_common(grid_of(grid)));

@@ -123,7 +123,8 @@ INLINE V no_bounds(const V &v) {
   V start = fault_of_start(v);
   if (start.kind != NONE) return start;
   // The rows of a grid pass for locations if they are as long.
-  return v.kind == GRID ? fault(v.b == 1 ? INDEX_ : VALUE_) : stopped(ODD);
+  if (v.kind == WIDE && v.b == 2) return stopped(SIZE);
+  return is_any_grid(v) ? fault(v.b == 1 ? INDEX_ : VALUE_) : stopped(ODD);
 }
 /// What a value that is no pair gives where Python unpacks one.
 INLINE V no_unpacking(const V &v) {
@@ -442,16 +443,16 @@ template <class F> INLINE V with_extent(const V &v, F f) {
   return extent_of(v, &e) ? f(e) : no_bounds(v);
 }
 
-THREAD_OP(uppermost)(const Ctx &, V patch) {
+THREAD_OP(uppermost)(const Ctx &, Any patch) {
   return with_extent(patch, [](const Extent &e) { return integer(e.top); });
 }
-THREAD_OP(lowermost)(const Ctx &, V patch) {
+THREAD_OP(lowermost)(const Ctx &, Any patch) {
   return with_extent(patch, [](const Extent &e) { return integer(e.bottom); });
 }
-THREAD_OP(leftmost)(const Ctx &, V patch) {
+THREAD_OP(leftmost)(const Ctx &, Any patch) {
   return with_extent(patch, [](const Extent &e) { return integer(e.left); });
 }
-THREAD_OP(rightmost)(const Ctx &, V patch) {
+THREAD_OP(rightmost)(const Ctx &, Any patch) {
   return with_extent(patch, [](const Extent &e) { return integer(e.right); });
 }
 
@@ -536,7 +537,7 @@ INLINE Middle middle_of(const V &v, const Extent &e, bool as_tuple) {
   return m;
 }
 
-THREAD_OP(center)(const Ctx &, V patch) {
+THREAD_OP(center)(const Ctx &, Any patch) {
   return with_extent(patch, [&](const Extent &e) {
     Middle m = middle_of(patch, e, is_tuple(patch));
     return fits_16(m.i) && fits_16(m.j) ? pair(m.i, m.j) : stopped(SIZE);
