@@ -16,10 +16,20 @@
 #define THREAD_OP(name) INLINE V op_##name
 
 #include "ops/color.cuh"
+// coded.cuh has the ops of grids: those of grid.cuh for more grids.
+#undef ROW_OP
+#undef THREAD_OP
+#define ROW_OP(name) INLINE V plain_##name
+#define THREAD_OP(name) INLINE V plain_##name
 #include "ops/grid.cuh"
+#undef ROW_OP
+#undef THREAD_OP
+#define ROW_OP(name) INLINE V op_##name
+#define THREAD_OP(name) INLINE V op_##name
 #include "ops/patch.cuh"
 #include "ops/numbers.cuh"
 #include "ops/container.cuh"
+#include "ops/coded.cuh"
 #include "ops/objects.cuh"
 #include "ops/tok_patch.cuh"
 #include "ops/tok_numbers.cuh"

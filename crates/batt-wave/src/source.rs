@@ -26,6 +26,7 @@ pub const WAVES: &[(&str, &str)] = files![
     "ops/patch.cuh",
     "ops/numbers.cuh",
     "ops/container.cuh",
+    "ops/coded.cuh",
     "ops/objects.cuh",
     "ops/tok_patch.cuh",
     "ops/tok_numbers.cuh",

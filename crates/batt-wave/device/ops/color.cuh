@@ -295,9 +295,15 @@ INLINE u32 present_in(const V &element, Colored *x) {
   return element.kind == OBJECT && element.c != PLANES ? 1u << element.c : colors_of(*x);
 }
 
+// In coded.cuh: the same for tuples of rows that are no GRID, and for sets of cells that are no OBJECT.
+CALLED V palette_of_items(const Ctx &c, const V &v);
+CALLED V number_of_colors(const Ctx &c, const V &v);
+CALLED V locations_of_color(const Ctx &c, const V &v, const V &value);
+
 ROW_OP(palette)(const Ctx &c, Any element) {
   if (is_nothing(element)) return empty_patch();
   if (element.kind == WIDE) return palette_of_wide(c, element);
+  if (element.kind == TUPLE || element.kind == SET) return palette_of_items(c, element);
   Colored x;
   u32 present = present_in(element, &x);
   if (!present) return stopped(ODD);
@@ -314,10 +320,11 @@ ROW_OP(palette)(const Ctx &c, Any element) {
   return make(SET, 0, 0, known ? IN_ORDER : UNKNOWN, order.length, (u64)to);
 }
 
-ROW_OP(numcolors)(const Ctx &, Any element) {
+ROW_OP(numcolors)(const Ctx &c, Any element) {
   if (is_nothing(element)) return integer(0);
   if (element.kind == WIDE) return integer(popcount(rows_of(counts_in_wide(element))));
   Colored x;
+  if (element.kind == TUPLE) return number_of_colors(c, element);
   u32 present = present_in(element, &x);
   return present ? integer(popcount(present)) : stopped(ODD);
 }
@@ -336,6 +343,14 @@ ROW_OP(color)(const Ctx &c, Any obj) {
     if (obj.kind != INDICES) return fault(TYPE_);
     V first = size_of_patch(obj) == 1 ? pair(row_of(obj.len), 0) : end_of_set<Warp>(c, obj, false);
     return is_value(first) ? integer(row_of(first.len)) : first;
+  }
+  if (obj.kind == TUPLE && c.dialect != 2) {
+    // The first element of the first element.
+    V first = *(const V *)obj.bits;
+    if (first.kind == CELL) return integer(first.a);
+    if (first.kind == PAIR) return integer(row_of(first.len));
+    if (first.kind < PAIR || is_patch(first) || first.kind == SET || first.kind == OP) return fault(TYPE_);
+    if (first.kind == TUPLE) return first.len ? *(const V *)first.bits : fault(INDEX_);
   }
   if (obj.kind != GRID && obj.kind != RAGGED) return stopped(ODD);
   const u32 *planes = (const u32 *)obj.bits;
@@ -406,6 +421,7 @@ ROW_OP(ofcolor)(const Ctx &c, Any grid, V value) {
   if (is_nothing(grid)) return empty_patch();
   if (grid.kind == WIDE) return ofcolor_in_wide(c, grid, value);
   Colored x;
+  if (grid.kind == TUPLE) return locations_of_color(c, grid, value);
   if (grid.kind == OBJECT || !read_colored(grid, &x)) return stopped(ODD);
   if (!is_int(value) || value.bits > 15) return empty_patch();
   return walked(indices(c, with_color(x, (u32)value.bits), 0, 0), ROWS_BUILT);

@@ -117,13 +117,25 @@ INLINE V fault_of_start(const V &v) {
   }
   return first;
 }
-/// What a value without an extent gives where Python needs one.
+/// Does a container have tuples of three and more numbers only, and some?
+INLINE bool has_long_elements(const V &v) {
+  if ((v.kind != TUPLE && v.kind != SET) || v.len == 0) return false;
+  for (u32 k = 0; k < v.len; k++) {
+    const V &row = ((const V *)v.bits)[k];
+    if (row.kind != TUPLE || row.len < 3) return false;
+    for (u32 j = 0; j < row.len; j++)
+      if (((const V *)row.bits)[j].kind != INT) return false;
+  }
+  return true;
+}
+/// What a value without an extent gives where Python needs one, and unpacks its elements.
 INLINE V no_bounds(const V &v) {
   if (has_no_elements(v)) return fault(VALUE_);
   V start = fault_of_start(v);
   if (start.kind != NONE) return start;
   // The rows of a grid pass for locations if they are as long.
   if (v.kind == WIDE && v.b == 2) return stopped(SIZE);
+  if (has_long_elements(v)) return fault(VALUE_);
   return is_any_grid(v) ? fault(v.b == 1 ? INDEX_ : VALUE_) : stopped(ODD);
 }
 /// What a value that is no pair gives where Python unpacks one.
@@ -285,7 +297,7 @@ ROW_OP(asindices)(const Ctx &c, Any grid) {
 
 ROW_OP(asobject)(const Ctx &c, Any grid) {
   if (grid.kind == WIDE) return cells_of_wide(c, grid);
-  if (has_no_elements(grid)) return empty_patch();
+  if (has_no_elements(grid) || has_empty_rows(grid)) return empty_patch();
   if (grid.kind < GRID) return fault(TYPE_);
   if (grid.kind != GRID && grid.kind != RAGGED) return stopped(ODD);
   Grid g = grid_of(grid);
@@ -418,7 +430,7 @@ ROW_OP(corners)(const Ctx &c, V patch) {
   Extent e;
   if (!extent_of(patch, &e)) {
     // Python looks the third column up among two.
-    return patch.kind == GRID && patch.b > 2 ? fault(KEY_) : no_bounds(patch);
+    return (patch.kind == GRID && patch.b > 2) || has_long_elements(patch) ? fault(KEY_) : no_bounds(patch);
   }
   if (fits_board(e)) {
     u32 last = (u32)(e.bottom - e.top), ends = 1u | 1u << (e.right - e.left);
@@ -459,7 +471,7 @@ THREAD_OP(rightmost)(const Ctx &, Any patch) {
 /// The same for corners: those of the empty patch are empty, and a grid has some of all its columns.
 template <class F> INLINE V with_corner(const V &v, bool all_columns, F f) {
   if (has_no_elements(v)) return make(TUPLE, 0, 0, 0, 0, 0);
-  if (v.kind == GRID && v.b > 2) return all_columns ? stopped(ODD) : fault(KEY_);
+  if ((v.kind == GRID && v.b > 2) || has_long_elements(v)) return all_columns ? stopped(ODD) : fault(KEY_);
   return with_extent(v, f);
 }
 
@@ -554,7 +566,10 @@ INLINE i64 floor_divided(i64 n, i64 by) { return n >= 0 ? n / by : -((by - 1 - n
 ROW_OP(centerofmass)(const Ctx &, V patch) {
   if (has_no_elements(patch)) return make(TUPLE, 0, 0, 0, 0, 0);
   Extent e;
-  if (!extent_of(patch, &e)) return patch.kind == GRID && patch.b > 1 ? stopped(ODD) : no_bounds(patch);
+  if (!extent_of(patch, &e)) {
+    bool long_rows = (patch.kind == GRID && patch.b > 1) || has_long_elements(patch);
+    return long_rows ? stopped(ODD) : no_bounds(patch);
+  }
   i64 down = 0, right = 0, size = int_of(length_or_fault(patch));
   Points p;
   if (points_of(patch, &p) && !p.cells) {
@@ -820,7 +835,14 @@ const i32 FRONTIER = 29;
 ROW_OP(vfrontier)(const Ctx &c, V location) {
   i32 i, j;
   if (has_no_places(location)) return fault(TYPE_);
-  if (!two_numbers(location, true, &i, &j)) return stopped(ODD);
+  if (location.kind == TUPLE && location.len > 1) {
+    // Only the second element counts.
+    V column = ((const V *)location.bits)[1];
+    if (column.kind != INT || !fits_16(int_of(column))) return stopped(ODD);
+    j = (i32)int_of(column);
+  } else if (!two_numbers(location, true, &i, &j)) {
+    return stopped(ODD);
+  }
   Extent e = {0, j, FRONTIER, j};
   return full_board(c, e);
 }
