@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use batt_dsl::{Dialect, OpId};
+use batt_dsl::{Dialect, OpId, OwnedValue};
 
 use super::plan::{Operand, Spread, WavePlanner};
 use super::table::property_of;
@@ -76,6 +76,10 @@ impl Func {
                 [f, g].into_iter().for_each(|func| func.each_operand(see));
             }
         }
+    }
+
+    fn is_identity(&self) -> bool {
+        matches!(self, Func::Op(op) if op.op().name == "identity")
     }
 
     /// Returns the number of arguments.
@@ -182,7 +186,21 @@ impl WavePlanner {
                 self.apply_op(OpId::named("merge")?, &[kept])
             }
             ("extract", [Data(items), F(f)]) => self.map("collect_first", LIKE, f, *items),
-            (name @ ("argmax" | "argmin" | "valmax" | "valmin" | "order"), [Data(items), F(f)]) => {
+            // Python sorts the elements themselves if the function is `None`.
+            ("order", [Data(items), F(f)]) if f.is_identity() => {
+                let Val::Data(none) = self.constant(&OwnedValue::None)? else {
+                    return None;
+                };
+                self.call_op(op, vec![*items, none])
+            }
+            (name @ ("valmax" | "valmin"), [Data(items), F(f)]) => {
+                let Val::Data(found) = self.map(&format!("collect_{name}"), LIKE, f, *items)?
+                else {
+                    return None;
+                };
+                self.or_of_zero(f, *items, found)
+            }
+            (name @ ("argmax" | "argmin" | "order"), [Data(items), F(f)]) => {
                 if let (Func::Op(key), "argmax" | "argmin") = (&**f, name)
                     && property_of(*key) != u32::MAX
                 {
@@ -210,8 +228,23 @@ impl WavePlanner {
         }
     }
 
+    /// Plans the choice between a value found among some items and, if there are none, the function's
+    /// value for 0. The latter is left out if it cannot be planned.
+    fn or_of_zero(&mut self, function: &Func, items: Operand, found: Operand) -> Option<Val> {
+        let zero = self.constant(&OwnedValue::Int(0))?;
+        let Some(Val::Data(other)) = self.apply(function, &[zero]) else {
+            return Some(Val::Data(found));
+        };
+        // Items without a length give the fault of `max`, which is that of `len`.
+        match self.call_op(OpId::named("size")?, vec![items])? {
+            Val::Data(size) => self.select(size, found, other),
+            Val::Func(_) => None,
+        }
+    }
+
     /// Calls a function for each element and collects the results.
     fn map(&mut self, collect: &str, how: u32, function: &Func, items: Operand) -> Option<Val> {
+        let items = self.members(items)?;
         let domain = self.spread(Spread::Each, &[items], function)?;
         let element = Val::Data(Operand::Element(domain, 0));
         let Val::Data(results) = self.apply(function, &[element])? else {
@@ -229,6 +262,7 @@ impl WavePlanner {
         a: Operand,
         b: Operand,
     ) -> Option<Val> {
+        let (a, b) = (self.members(a)?, self.members(b)?);
         let domain = self.spread(spread, &[a, b], function)?;
         let elements = [0, 1].map(|which| Val::Data(Operand::Element(domain, which)));
         let Val::Data(results) = self.apply(function, &elements)? else {

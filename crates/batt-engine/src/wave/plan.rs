@@ -29,6 +29,34 @@ const ELEMENT_STEPS: u32 = 60;
 /// The most that a run with the default limits may cost.
 const MOST_COST: u32 = 3_000_000;
 
+/// The ops whose results are often locations and go into closures.
+const FLAT: [&str; 24] = [
+    "add",
+    "subtract",
+    "multiply",
+    "divide",
+    "invert",
+    "double",
+    "halve",
+    "increment",
+    "decrement",
+    "crement",
+    "sign",
+    "toivec",
+    "tojvec",
+    "astuple",
+    "branch",
+    "shape",
+    "center",
+    "centerofmass",
+    "position",
+    "gravitate",
+    "ulcorner",
+    "lrcorner",
+    "first",
+    "last",
+];
+
 /// A set of items: the samples, the elements of containers, or a single item.
 pub(super) type DomainId = u32;
 
@@ -395,8 +423,27 @@ impl WavePlanner {
         })
     }
 
+    /// Returns the operand through which closures go: that of a location or a cell is a tuple.
+    pub(super) fn members(&mut self, items: Operand) -> Option<Operand> {
+        let may_be_flat = match items {
+            Operand::Input | Operand::Element(..) => false,
+            Operand::Constant(number) => self.plan.constants.is_flat(number as usize),
+            Operand::Call(call) => {
+                let kernel = self.plan.calls[call as usize].kernel;
+                FLAT.contains(&self.table.kernels()[kernel].name)
+            }
+        };
+        if !may_be_flat {
+            return Some(items);
+        }
+        match self.call(self.table.op_named("members"), vec![items], 0, None)? {
+            Val::Data(members) => Some(members),
+            Val::Func(_) => None,
+        }
+    }
+
     /// Returns a constant, or `None` if the device has no form for it.
-    fn constant(&mut self, value: &OwnedValue) -> Option<Val> {
+    pub(super) fn constant(&mut self, value: &OwnedValue) -> Option<Val> {
         let WavePlanner {
             plan, constants, ..
         } = self;

@@ -110,6 +110,16 @@ impl KernelTable {
         self.by_op[op.index()]
     }
 
+    /// Returns the number of a kernel of the tables by its name.
+    ///
+    /// # Panics
+    ///
+    /// If there is no such kernel: names are literals.
+    pub(super) fn op_named(&self, name: &str) -> usize {
+        let at = self.ops().iter().position(|kernel| kernel.name == name);
+        at.expect("a kernel of the tables")
+    }
+
     /// Returns the number of a kernel that is no op.
     ///
     /// # Panics

@@ -39,6 +39,12 @@ impl Encoded {
         (value.kind == Kind::Int as u8).then_some(value.bits as i64)
     }
 
+    /// Returns whether a value is a location or a cell.
+    pub fn is_flat(&self, number: usize) -> bool {
+        let flat = [Kind::Pair as u8, Kind::Cell as u8];
+        (self.values.get(number)).is_some_and(|value| flat.contains(&value.kind))
+    }
+
     /// Returns the bytes of the payloads.
     pub fn payload_bytes(&self) -> u64 {
         self.payloads.len() as u64 * 4

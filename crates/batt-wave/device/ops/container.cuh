@@ -384,6 +384,17 @@ ROW_OP(totuple)(const Ctx &c, Any container) {
   return tuple_value(c, items.at, items.count);
 }
 
+/// What closures go through: the elements of a location or a cell as a tuple, and other values as they are.
+/// The tuple is no value that Python may see, as its one form is another.
+THREAD_OP(members)(const Ctx &c, Any v) {
+  if (v.kind != PAIR && v.kind != CELL) return v;
+  u32 n = (u32)length_alone(c, v);
+  V *to = (V *)room_alone(c, n * sizeof(V));
+  if (!to) return stopped(MEMORY);
+  for (u32 k = 0; k < n; k++) to[k] = component(c, v, k);
+  return make(TUPLE, 0, 0, 0, n, (u64)to);
+}
+
 THREAD_OP(initset)(const Ctx &c, Any value) {
   void *to = room_alone(c, sizeof(V));
   if (!to) return stopped(MEMORY);
@@ -464,7 +475,7 @@ ROW_OP(insert)(const Ctx &c, V value, V container) {
 ROW_OP(remove)(const Ctx &c, V value, V container) {
   if (is_patch(container)) {
     Answer answer = contained_alone(c, value, container);
-    if (answer == UNSURE) return stopped(ODD);
+    if (answer == UNSURE || (answer == YES && value.kind == TUPLE)) return stopped(ODD);
     if (answer == NO) return rebuilt(c, container);
     u32 *word = (u32 *)take(c, 4);
     if (!word) return stopped(MEMORY);
@@ -709,7 +720,34 @@ ROW_OP(intersection)(const Ctx &c, V a, V b) {
   });
 }
 
+/// The rows of a grid that another grid has not.
+CALLED V rows_without(const Ctx &c, const V &a, const V &b) {
+  if (a.b != b.b) return a;
+  Grid g = grid_of(a), other = grid_of(b);
+  Rows known = no_rows();
+  for (u32 r = 0; r < other.height; r++) {
+    u32 row[4];
+    for (u32 k = 0; k < 4; k++) row[k] = row_at(other.plane[k], r);
+    known = rows([&](u32 l) {
+      bool same = true;
+      for (u32 k = 0; k < 4; k++) same = same && g.plane[k][l] == row[k];
+      return known[l] | (u32)same;
+    });
+  }
+  u32 kept = rows_of(rows([&](u32 l) { return (u32)(l < g.height && !known[l]); })), height = popcount(kept);
+  if (height == 0) return make(TUPLE, 0, 0, 0, 0, 0);
+  if (height == g.height) return a;
+  Rows from = rows([&](u32 l) {
+    u32 left = kept;
+    for (u32 k = 0; k < l; k++) left &= left - 1;
+    return lowest(left) & 31;
+  });
+  Rows area = rectangle(height, g.width);
+  return value_of(c, changed(g, height, g.width, [&](const Rows &x) { return gather(x, from) & area; }));
+}
+
 ROW_OP(difference)(const Ctx &c, V a, V b) {
+  if (a.kind == GRID && b.kind == GRID) return rows_without(c, a, b);
   // The CPU compares each element with each row.
   if (b.kind == GRID && length_of(a) * b.a > 128) return stopped(LIMIT);
   // The lanes compare each element with each one, which takes a warp milliseconds for large sets.
@@ -1009,6 +1047,35 @@ INLINE bool sort_key(const Ctx &c, const V &item, const V &function, i64 *key) {
   return item.kind == PAIR || is_int(item);
 }
 
+/// The most tuples that are sorted: each is compared with each other one.
+const u32 MOST_SORTED = 64;
+/// The tuple of some tuples, sorted.
+CALLED V sorted_tuples(const Ctx &c, const Items &items, V *to) {
+  u32 kind = comparable_class(items.at[0]), n = items.count;
+  if (n > MOST_SORTED || kind < 2) return stopped(ODD);
+  if (any_of(n, [&](u32 k) { return comparable_class(items.at[k]) != kind; })) return stopped(ODD);
+  u32 unsure = 0, ties = 0;
+  (void)rows([&](u32 l) {
+    for (u32 k = l; k < n; k += 32) {
+      u32 before = 0;
+      for (u32 j = 0; j < n; j++) {
+        if (j == k) continue;
+        Answer less = less_alone<3>(c, items.at[j], items.at[k]);
+        if (less != YES && less != NO) unsure = 1;
+        bool equal = less == NO && less_alone<3>(c, items.at[k], items.at[j]) == NO;
+        ties |= equal;
+        before += less == YES || (equal && j < k);
+      }
+      to[before] = items.at[k];
+    }
+    return 0u;
+  });
+  if (rows_of(rows([&](u32) { return unsure; }))) return stopped(ODD);
+  if (!items.ordered && rows_of(rows([&](u32) { return ties; }))) return stopped(ORDER);
+  sync();
+  return tuple_value(c, to, n);
+}
+
 ROW_OP(order)(const Ctx &c, V container, V function) {
   if (function.kind != NONE && function.kind != OP) return stopped(ODD);
   Items items;
@@ -1024,7 +1091,7 @@ ROW_OP(order)(const Ctx &c, V container, V function) {
     bool mixed = function.kind == NONE && (items.at[k].kind == PAIR) != (items.at[0].kind == PAIR);
     return !sort_key(c, items.at[k], function, keys + k) || mixed;
   };
-  if (any_of(n, is_odd)) return stopped(ODD);
+  if (any_of(n, is_odd)) return function.kind == NONE ? sorted_tuples(c, items, to) : stopped(ODD);
   sync();
   u32 ties = 0;
   (void)rows([&](u32 l) {

@@ -234,12 +234,23 @@ template <int DEPTH> CALLED Answer equal_alone(const Ctx &c, const V &x, const V
   return YES;
 }
 
+/// Whether a patch has a value. True and False in a tuple equal 1 and 0.
+INLINE bool is_in_patch(const Ctx &c, const V &value, const V &patch) {
+  if (value.kind != TUPLE) return patch_has(patch, value);
+  const V *items = (const V *)value.bits;
+  i32 i, j;
+  if (patch.kind == INDICES) return value.len == 2 && two_numbers(value, false, &i, &j) && patch_has(patch, pair(i, j));
+  if (has_triples(c)) {
+    if (value.len != 3 || !two_numbers(value, false, &i, &j) || !is_int(items[2]) || items[2].bits > 15) return false;
+    return patch_has(patch, make(CELL, (u8)items[2].bits, 0, 0, place(i, j), 0));
+  }
+  if (value.len != 2 || !is_int(items[0]) || items[0].bits > 15) return false;
+  if (items[1].kind != PAIR && (items[1].kind != TUPLE || items[1].len != 2)) return false;
+  return two_numbers(items[1], false, &i, &j) && patch_has(patch, make(CELL, (u8)items[0].bits, 0, 0, place(i, j), 0));
+}
 /// Whether Python finds a value in a container.
 INLINE Answer contained_alone(const Ctx &c, const V &value, const V &container) {
-  if (is_patch(container)) {
-    bool odd = value.kind == TUPLE && size_of_patch(container) && value.len < 4;
-    return odd ? UNSURE : patch_has(container, value) ? YES : NO;
-  }
+  if (is_patch(container)) return size_of_patch(container) && is_in_patch(c, value, container) ? YES : NO;
   u32 n = (u32)length_alone(c, container);
   bool unsure = false;
   for (u32 k = 0; k < n; k++) {
