@@ -30,7 +30,7 @@ const ELEMENT_STEPS: u32 = 60;
 const MOST_COST: u32 = 3_000_000;
 
 /// The ops whose results are often locations and go into closures.
-const FLAT: [&str; 24] = [
+const FLAT: [&str; 32] = [
     "add",
     "subtract",
     "multiply",
@@ -55,6 +55,14 @@ const FLAT: [&str; 24] = [
     "lrcorner",
     "first",
     "last",
+    "interval",
+    "repeat",
+    "totuple",
+    "dedupe",
+    "remove",
+    "order",
+    "collect_order",
+    "members",
 ];
 
 /// A set of items: the samples, the elements of containers, or a single item.
@@ -425,20 +433,28 @@ impl WavePlanner {
 
     /// Returns the operand through which closures go: that of a location or a cell is a tuple.
     pub(super) fn members(&mut self, items: Operand) -> Option<Operand> {
-        let may_be_flat = match items {
-            Operand::Input | Operand::Element(..) => false,
-            Operand::Constant(number) => self.plan.constants.is_flat(number as usize),
-            Operand::Call(call) => {
-                let kernel = self.plan.calls[call as usize].kernel;
-                FLAT.contains(&self.table.kernels()[kernel].name)
-            }
-        };
-        if !may_be_flat {
+        if !self.may_be_flat(items) {
             return Some(items);
         }
         match self.call(self.table.op_named("members"), vec![items], 0, None)? {
             Val::Data(members) => Some(members),
             Val::Func(_) => None,
+        }
+    }
+
+    /// Returns whether a container is often a location or a cell.
+    fn may_be_flat(&self, items: Operand) -> bool {
+        match items {
+            Operand::Input | Operand::Element(..) => false,
+            Operand::Constant(number) => self.plan.constants.is_flat(number as usize),
+            Operand::Call(call) => {
+                let call = &self.plan.calls[call as usize];
+                let name = self.table.kernels()[call.kernel].name;
+                // A map over such a container often makes another one.
+                let is_map = name == "collect_each";
+                FLAT.contains(&name)
+                    || (is_map && call.args.iter().any(|arg| self.may_be_flat(*arg)))
+            }
         }
     }
 

@@ -238,9 +238,43 @@ template <class F> INLINE V with_coded(const Ctx &c, const V &v, bool bools, F f
   ROW_OP(name)(const Ctx &c, V v) { return with_coded(c, v, bools, [&](const V &grid) { return plain_##name(c, grid); }); }
 #define CODED_2(name) \
   ROW_OP(name)(const Ctx &c, V v, V y) { return with_coded(c, v, true, [&](const V &grid) { return plain_##name(c, grid, y); }); }
-CODED_1(hmirror, true)
-CODED_1(vmirror, true)
-CODED_1(dmirror, true)
+/// A set of cells or of locations that is no patch, mirrored: `f` gives the new place of one.
+template <class F> INLINE V mirrored_set(const Ctx &c, V v, F f) {
+  Points p;
+  Extent e;
+  if (has_triples(c) || !points_of(v, &p) || !extent_of(v, &e)) return no_patch(v);
+  if (!fits_16(e.top + e.right - e.left) || !fits_16(e.left + e.bottom - e.top)) return stopped(SIZE);
+  V *to = (V *)take(c, (u64)(v.len + NOTE_ROOM) * sizeof(V));
+  if (!to) return stopped(MEMORY);
+  if (is_unordered(v) && levels_of(v) == MOST_LEVELS) {
+    V sorted = with_order(c, v);
+    if (is_value(sorted)) v = sorted;
+    sync();
+  }
+  const V *from = (const V *)v.bits;
+  (void)rows([&](u32 l) {
+    for (u32 k = l; k < v.len; k += 32) {
+      to[k] = from[k];
+      to[k].len = f(e, row_of(from[k].len), column_of(from[k].len));
+    }
+    return 0u;
+  });
+  sync();
+  // No two places are equal, and as before they are no patch.
+  if (!is_unordered(v)) return make(SET, 0, 0, BUILT, v.len, (u64)to);
+  if (!may_walk(v)) return make(SET, 0, 0, UNKNOWN, v.len, (u64)to);
+  return settled(c, set_of_images(to, v.len, v, nullptr));
+}
+#define MIRROR(name, i_, j_)                                                                             \
+  ROW_OP(name)(const Ctx &c, V v) {                                                                      \
+    if (v.kind == SET)                                                                                   \
+      return mirrored_set(c, v, [](const Extent &e, i32 i, i32 j) { return place(i_, j_); });            \
+    return with_coded(c, v, true, [&](const V &grid) { return plain_##name(c, grid); });                 \
+  }
+MIRROR(hmirror, e.top + e.bottom - i, j)
+MIRROR(vmirror, i, e.left + e.right - j)
+MIRROR(dmirror, j - e.left + e.top, i - e.top + e.left)
+#undef MIRROR
 CODED_1(cmirror, true)
 CODED_1(rot90, true)
 CODED_1(rot180, true)
