@@ -1049,20 +1049,20 @@ INLINE bool sort_key(const Ctx &c, const V &item, const V &function, i64 *key) {
 
 /// The most tuples that are sorted: each is compared with each other one.
 const u32 MOST_SORTED = 64;
-/// The tuple of some tuples, sorted.
-CALLED V sorted_tuples(const Ctx &c, const Items &items, V *to) {
-  u32 kind = comparable_class(items.at[0]), n = items.count;
+/// The tuple of some elements, sorted by tuples.
+CALLED V sorted_by_tuples(const Ctx &c, const Items &items, const V *keys, V *to) {
+  u32 kind = comparable_class(keys[0]), n = items.count;
   if (n > MOST_SORTED || kind < 2) return stopped(ODD);
-  if (any_of(n, [&](u32 k) { return comparable_class(items.at[k]) != kind; })) return stopped(ODD);
+  if (any_of(n, [&](u32 k) { return comparable_class(keys[k]) != kind; })) return stopped(ODD);
   u32 unsure = 0, ties = 0;
   (void)rows([&](u32 l) {
     for (u32 k = l; k < n; k += 32) {
       u32 before = 0;
       for (u32 j = 0; j < n; j++) {
         if (j == k) continue;
-        Answer less = less_alone<3>(c, items.at[j], items.at[k]);
+        Answer less = less_alone<3>(c, keys[j], keys[k]);
         if (less != YES && less != NO) unsure = 1;
-        bool equal = less == NO && less_alone<3>(c, items.at[k], items.at[j]) == NO;
+        bool equal = less == NO && less_alone<3>(c, keys[k], keys[j]) == NO;
         ties |= equal;
         before += less == YES || (equal && j < k);
       }
@@ -1091,7 +1091,7 @@ ROW_OP(order)(const Ctx &c, V container, V function) {
     bool mixed = function.kind == NONE && (items.at[k].kind == PAIR) != (items.at[0].kind == PAIR);
     return !sort_key(c, items.at[k], function, keys + k) || mixed;
   };
-  if (any_of(n, is_odd)) return function.kind == NONE ? sorted_tuples(c, items, to) : stopped(ODD);
+  if (any_of(n, is_odd)) return function.kind == NONE ? sorted_by_tuples(c, items, items.at, to) : stopped(ODD);
   sync();
   u32 ties = 0;
   (void)rows([&](u32 l) {
