@@ -271,6 +271,7 @@ template <class F, class G> INLINE void each_own_item(const Wave &w, F f, G by_a
 #undef BOTH
 
 #include "ops/closures.cuh"
+#include "pack.cuh"
 
 /// Judges runs. args[0], args[1]: the value and the expected grid; args[2]: the steps; args[3]: the
 /// charges. out: a Record an item.

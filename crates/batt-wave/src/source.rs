@@ -21,6 +21,7 @@ pub const WAVES: &[(&str, &str)] = files![
     "replay.cuh",
     "build.cuh",
     "judge.cuh",
+    "pack.cuh",
     "ops/color.cuh",
     "ops/grid.cuh",
     "ops/patch.cuh",

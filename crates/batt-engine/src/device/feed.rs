@@ -22,6 +22,7 @@ use super::launch::{Done, Finished, JobAt, LaunchSettings, Launcher};
 use super::piece::{Numbers, Piece};
 use super::report::{DeviceOpCount, DeviceUsage, op_counts};
 use super::results::Reason;
+use super::waves::{self, WaveFeeder, WaveLot, WaveRun, WaveSubject};
 use super::wire::NOTHING;
 use crate::batt::CompiledBatt;
 use crate::cancel::Cancel;
@@ -32,7 +33,7 @@ use crate::shard::Shard;
 /// What is to be run.
 pub(crate) struct Load<'a> {
     pub programs: Programs,
-    pub subjects: Vec<Subject>,
+    pub subjects: Vec<Subject<'a>>,
     pub shapes: Shapes,
     pub samples: &'a [Sample<'a>],
     /// Which subject runs on which sample.
@@ -40,12 +41,14 @@ pub(crate) struct Load<'a> {
 }
 
 /// A program or a batt, with what its jobs have to know about it.
-pub(crate) struct Subject {
+pub(crate) struct Subject<'a> {
     /// Its pieces, a job each in every run; none if it cannot be sent.
     pub pieces: Vec<PieceAt>,
     pub params: Shape,
     /// Are comparisons wanted where the output is known?
     pub compares: bool,
+    /// What devices that run waves do instead; `None` if they do the same.
+    pub waves: Option<WaveSubject<'a>>,
 }
 
 /// A piece of a batt, or a program.
@@ -122,12 +125,12 @@ impl Runs<'_> {
 }
 
 impl Load<'_> {
-    fn count(&self) -> usize {
+    pub(super) fn count(&self) -> usize {
         self.runs.count(self.subjects.len(), self.samples.len())
     }
 
     /// Subject and sample of a run.
-    fn run(&self, at: usize) -> (usize, usize) {
+    pub(super) fn run(&self, at: usize) -> (usize, usize) {
         self.runs.place(at, self.samples.len())
     }
 
@@ -139,7 +142,7 @@ impl Load<'_> {
 }
 
 /// As many samples are sent once and kept; of more, every chunk sends its own.
-const KEPT_SAMPLES: usize = 1 << 15;
+pub(super) const KEPT_SAMPLES: usize = 1 << 15;
 
 /// Jobs in a chunk: enough for every warp of a large device to have several, few enough for results to come steadily.
 const SMALLEST_CHUNK: usize = 1 << 14;
@@ -173,6 +176,7 @@ impl Sent {
 /// What became of a chunk of runs.
 struct Chunk {
     lots: Vec<Lot>,
+    waves: Vec<WaveLot>,
     /// Runs that nobody has looked at yet.
     waiting: Apart<AtomicUsize>,
 }
@@ -208,6 +212,10 @@ impl Chunk {
         let lot = self.lot(at).ok_or(Reason::Device)?;
         let jobs = lot.jobs[at - lot.start].ok_or(Reason::Unsent)?;
         lot.done.job(jobs.of_piece(piece))
+    }
+
+    fn waves(&self, at: usize) -> Option<WaveRun<'_>> {
+        self.waves.iter().find_map(|lot| lot.run(at))
     }
 
     fn lot(&self, at: usize) -> Option<&Lot> {
@@ -262,6 +270,11 @@ impl<'a> Feed<'a> {
         };
         let pieces = load.most_pieces().max(1);
         let fitting = fitting.clamp(SMALLEST_CHUNK.div_ceil(pieces), largest.div_ceil(pieces));
+        let uses_waves = load.subjects.iter().any(|subject| subject.waves.is_some());
+        let fitting = match uses_waves {
+            true => waves::chunk(count, devices),
+            false => fitting,
+        };
         let size = chunk.unwrap_or(fitting).max(1);
         let starts = (0..count).step_by(size);
         Feed {
@@ -279,7 +292,7 @@ impl<'a> Feed<'a> {
     }
 
     /// Works for a device until there is nothing left to do.
-    fn work(&self, device: &mut dyn Device) {
+    fn work(&self, device: &mut dyn Device, stop: &Cancel) {
         let subjects = self.load.subjects.iter();
         let pieces = subjects.flat_map(|subject| &subject.pieces);
         let numbers = pieces.map(|piece| &piece.numbers);
@@ -294,17 +307,21 @@ impl<'a> Feed<'a> {
                 ..DeviceUsage::default()
             },
             launcher,
+            waves: WaveFeeder::new(&self.load, device),
+            stop,
         };
         while let Some(number) = self.take() {
             let turn = Turn {
                 feed: self,
                 number,
                 chunk: None,
+                waves: Vec::new(),
             };
             if !feeder.run(device, turn) {
                 break;
             }
         }
+        feeder.waves.release(device);
     }
 
     /// Nobody wants results any more.
@@ -349,6 +366,11 @@ impl<'a> Feed<'a> {
     /// The pieces of a subject.
     pub fn pieces(&self, subject: usize) -> &[PieceAt] {
         &self.load.subjects[subject].pieces
+    }
+
+    /// Returns what a subject is on devices that run waves.
+    pub fn waves(&self, subject: usize) -> Option<&WaveSubject<'a>> {
+        self.load.subjects[subject].waves.as_ref()
     }
 
     /// What each primitive did, if that was counted.
@@ -426,12 +448,14 @@ struct Turn<'f, 'a> {
     feed: &'f Feed<'a>,
     number: usize,
     chunk: Option<Vec<Lot>>,
+    waves: Vec<WaveLot>,
 }
 
 impl Drop for Turn<'_, '_> {
     fn drop(&mut self) {
         let chunk = Chunk {
             lots: self.chunk.take().unwrap_or_default(),
+            waves: std::mem::take(&mut self.waves),
             waiting: Apart(AtomicUsize::new(self.feed.chunks[self.number].len())),
         };
         self.feed.lock().done.insert(self.number, Arc::new(chunk));
@@ -444,6 +468,8 @@ struct Feeder<'f, 'a> {
     feed: &'f Feed<'a>,
     report: DeviceUsage,
     launcher: Launcher,
+    waves: WaveFeeder,
+    stop: &'f Cancel,
 }
 
 impl Drop for Feeder<'_, '_> {
@@ -463,18 +489,56 @@ impl Feeder<'_, '_> {
         let feed = self.feed;
         let range = feed.chunks[turn.number].clone();
         self.report.runs += range.len() as u64;
+        for (range, subject) in self.waves.divide(&feed.load, range) {
+            let done = match subject {
+                Some(subject) => self.run_waves(device, &mut turn, range, subject),
+                None => self.run_lots(device, &mut turn, range),
+            };
+            if let Err(error) = done {
+                return self.failed(&error);
+            }
+        }
+        !self.report.lost
+    }
+
+    /// Does runs of one subject as waves.
+    fn run_waves(
+        &mut self,
+        device: &mut dyn Device,
+        turn: &mut Turn<'_, '_>,
+        range: Range<usize>,
+        subject: usize,
+    ) -> Result<(), DeviceError> {
+        let Some(engine) = device.waves() else {
+            return Ok(());
+        };
+        let (lot, report) = (self.waves).run(engine, &self.feed.load, range, subject, self.stop)?;
+        self.report.times.add(&report.times);
+        for error in report.errors {
+            self.failed(&DeviceError::Launch(error));
+        }
+        turn.waves.push(lot);
+        Ok(())
+    }
+
+    /// Does runs in launches of the VM.
+    fn run_lots(
+        &mut self,
+        device: &mut dyn Device,
+        turn: &mut Turn<'_, '_>,
+        range: Range<usize>,
+    ) -> Result<(), DeviceError> {
+        let feed = self.feed;
         let sent = feed.sent(&range);
         let mut start = range.start;
         while start < range.end {
             let most = self.launcher.most_jobs() / feed.load.most_pieces().max(1);
             let end = range.end.min(start + most.max(1));
-            match self.lot(device, sent.get(), start..end) {
-                Ok(lot) => turn.chunk.get_or_insert_default().push(lot),
-                Err(error) => return self.failed(&error),
-            }
+            let lot = self.lot(device, sent.get(), start..end)?;
+            turn.chunk.get_or_insert_default().push(lot);
             start = end;
         }
-        !self.report.lost
+        Ok(())
     }
 
     /// Notes what went wrong. Is the device of any more use?
@@ -563,7 +627,7 @@ pub(crate) fn run_fed<T: Send, W: FnMut(usize, Option<&Taken>) -> T>(
         let _end = feed.map(EndOfFeed);
         if let Some(feed) = feed {
             for device in devices {
-                if !team.start(scope, "batt-feeder", || feed.work(device.as_mut())) {
+                if !team.start(scope, "batt-feeder", || feed.work(device.as_mut(), stop)) {
                     feed.lock().alive -= 1;
                 }
             }
@@ -592,6 +656,11 @@ impl Taken {
     /// What became of a piece of a run.
     pub fn piece(&self, at: usize, piece: usize) -> Result<Finished<'_>, Reason> {
         self.0.as_ref().ok_or(Reason::Device)?.piece(at, piece)
+    }
+
+    /// Returns a run that was done as waves.
+    pub fn waves(&self, at: usize) -> Option<WaveRun<'_>> {
+        self.0.as_ref()?.waves(at)
     }
 }
 

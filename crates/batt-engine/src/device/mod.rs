@@ -20,6 +20,7 @@ mod results;
 mod score;
 mod solo;
 mod verify;
+mod waves;
 pub mod wire;
 
 pub use backend::{Batch, Device, DeviceError, Launch, Launched, Times};
@@ -39,6 +40,7 @@ pub(crate) use feed::{Feed, Load, Runs, Subject, Taken, run_fed};
 pub(crate) use replay::{Replay, RunThere, Tally};
 pub(crate) use solo::{Found, Solo};
 pub(crate) use verify::{Seen, Verify};
+pub(crate) use waves::WaveSubject;
 
 use std::num::NonZeroUsize;
 

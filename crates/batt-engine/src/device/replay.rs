@@ -1,17 +1,24 @@
 //! A run that a device has finished, as if it had been done here. What it has left of it is done here.
 
-use batt_dsl::{Limits, Run, Value};
+use batt_dsl::{Fault, Limits, Run, Value};
+use batt_lang::StepId;
 
 use super::feed::{PieceAt, Taken};
 use super::launch::LaunchPass;
 use super::report::Counts;
-use super::results::{DeviceEntry, Reason, StepMark, entries, step_mark};
+use super::results::{DeviceEntry, Reason, StepMark, entries, step_mark, verdict as verdict_of};
 use super::verify::Seen;
+use super::waves::WaveRun;
 use super::wire::{self, WireError};
 use crate::batt::{BattEntry, BattWorker, CompiledBatt, Goal, StepCount};
 use crate::evaluate::judge;
 use crate::interpret::RunError;
 use crate::sample::Sample;
+use crate::wave::{BattPlan, WaveEnd, decode_packed};
+
+/// The most that the solvers of a run may have been charged together, in limits of one solver. Far less
+/// is shared, and shared steps have a limit for the whole run.
+const MOST_SPENT: u64 = 16;
 
 /// A run on a device.
 #[derive(Clone, Copy)]
@@ -21,6 +28,8 @@ pub(crate) struct RunThere<'a> {
     pub limits: &'a Limits,
     /// What the device knows of the batt: a piece for each solver.
     pub pieces: &'a [PieceAt],
+    /// The plan by which devices run it as waves.
+    pub waves: Option<&'a BattPlan>,
     /// Did it compare?
     pub compares: bool,
     /// Did it send full values?
@@ -46,6 +55,8 @@ struct Found<'a> {
     words: &'a [u32],
     /// In which launch the piece was finished that it is in.
     pass: LaunchPass,
+    /// For waves: how many of its steps were executed.
+    executed: usize,
 }
 
 impl Found<'_> {
@@ -69,10 +80,14 @@ pub(crate) struct Tally<'a> {
 impl<'a> Replay<'a> {
     /// Reads what a device has sent. Fails if no piece is finished.
     pub fn new(of: RunThere<'a>, taken: &'a Taken, at: usize) -> Result<Replay<'a>, Reason> {
+        if let (Some(plan), Some(run)) = (of.waves, taken.waves(at)) {
+            return Replay::of_waves(of, plan, run);
+        }
         let unsent = Found {
             entry: DeviceEntry::Left(Reason::Unsent),
             words: &[],
             pass: LaunchPass::First,
+            executed: 0,
         };
         let mut found = vec![unsent; of.batt.entries()];
         let mut marks = Vec::with_capacity(of.pieces.len());
@@ -86,6 +101,7 @@ impl<'a> Replay<'a> {
                     entry,
                     words,
                     pass: finished.pass,
+                    executed: 0,
                 });
                 Ok((found, marks))
             });
@@ -105,10 +121,57 @@ impl<'a> Replay<'a> {
             });
         }
         Ok(Replay {
-            of,
+            of: RunThere { waves: None, ..of },
             found,
             marks,
             pass: pass.ok_or_else(|| why.unwrap_or(Reason::Unsent))?,
+        })
+    }
+
+    /// Reads a run that was done as waves. Fails if no entry is finished.
+    fn of_waves(
+        of: RunThere<'a>,
+        plan: &'a BattPlan,
+        run: WaveRun<'a>,
+    ) -> Result<Replay<'a>, Reason> {
+        let left = |reason| Found {
+            entry: DeviceEntry::Left(reason),
+            words: &[],
+            pass: LaunchPass::First,
+            executed: 0,
+        };
+        let numbers = 0..plan.entries.len();
+        let mut found: Vec<Found<'a>> = numbers
+            .map(|number| of.entry(plan, run, number).unwrap_or_else(left))
+            .collect();
+        let is_left = |found: &Found<'_>| found.ended().err();
+        let why: Vec<Option<Reason>> = found.iter().map(is_left).collect();
+        for (found, entry) in found.iter_mut().zip(&plan.entries) {
+            if let Some(reason) = (entry.after.iter()).find_map(|&other| why[other as usize]) {
+                *found = left(reason);
+            }
+        }
+        // The memory of shared steps has a limit for the whole run.
+        let charge = |&entry: &u32| run.records.charge(0, entry as usize, run.sample);
+        let of_piece = |piece: &PieceAt| {
+            let entries = piece.numbers.entries[..piece.solved].iter();
+            entries.filter_map(charge).max().unwrap_or(0)
+        };
+        let spent: u64 = of.pieces.iter().map(of_piece).sum();
+        if spent > MOST_SPENT * of.limits.steps {
+            return Err(Reason::Fuel);
+        }
+        if found.iter().all(|found| is_left(found).is_some()) {
+            let first = why.into_iter().flatten().next();
+            return Err(first.unwrap_or(Reason::Unsent));
+        }
+        // Comparisons are left to the CPU.
+        found.resize(of.batt.entries(), left(Reason::Unsent));
+        Ok(Replay {
+            of,
+            found,
+            marks: Vec::new(),
+            pass: LaunchPass::First,
         })
     }
 
@@ -234,7 +297,7 @@ impl<'a> Replay<'a> {
         run.scoped(|run, _| {
             let value = match entry {
                 DeviceEntry::Failed(error) => Err(*error),
-                _ => Ok(value(run, entry, words)?),
+                _ => Ok(value(run, entry, words, self.of.waves.is_some())?),
             };
             run.renew();
             Ok(look(run, BattEntry { number, value }, entry))
@@ -245,6 +308,9 @@ impl<'a> Replay<'a> {
     /// several of them have executed did the same in all.
     fn count_steps(&self, here: &[bool], done_here: &[StepCount], sums: &mut [StepCount]) {
         let mut marks: Vec<StepMark> = done_here.iter().map(StepMark::of).collect();
+        if let Some(plan) = self.of.waves {
+            self.mark_waves(plan, here, &mut marks);
+        }
         for ((piece, words), here) in self.of.pieces.iter().zip(&self.marks).zip(here) {
             let Some(words) = words.filter(|_| !here) else {
                 continue;
@@ -263,6 +329,25 @@ impl<'a> Replay<'a> {
         }
     }
 
+    /// Marks what the steps of solvers did that were done as waves.
+    fn mark_waves(&self, plan: &BattPlan, here: &[bool], marks: &mut [StepMark]) {
+        for (piece, here) in self.of.pieces.iter().zip(here) {
+            if *here {
+                continue;
+            }
+            for &number in &piece.numbers.entries[..piece.solved] {
+                let found = &self.found[number as usize];
+                let steps = &plan.entries[number as usize].steps[..found.executed];
+                for &step in steps {
+                    marks[step as usize].executed = true;
+                }
+                if let (DeviceEntry::Failed(_), Some(&last)) = (&found.entry, steps.last()) {
+                    marks[last as usize].failed = true;
+                }
+            }
+        }
+    }
+
     /// An entry that was left, as the device would have had it.
     fn completed<'r>(&self, run: &mut Run<'r>, entry: &BattEntry<'r>) -> DeviceEntry {
         match entry.value {
@@ -278,6 +363,50 @@ impl<'a> Replay<'a> {
                 }
             }
         }
+    }
+}
+
+impl<'a> RunThere<'a> {
+    /// Returns an entry of a run that was done as waves, or why it is left.
+    fn entry(
+        &self,
+        plan: &'a BattPlan,
+        run: WaveRun<'a>,
+        number: usize,
+    ) -> Result<Found<'a>, Reason> {
+        let planned = &plan.entries[number];
+        let mut words: &[u32] = &[];
+        let (entry, executed) = match run.records.end(0, number, run.sample) {
+            WaveEnd::Left(reason) => return Err(reason.into()),
+            WaveEnd::Value { verdict, hash } => {
+                if self.full {
+                    let value = planned.value.ok_or(Reason::Broken)?;
+                    words = run.records.value(0, value, run.sample)?;
+                }
+                let entry = DeviceEntry::Value {
+                    verdict: verdict_of(verdict),
+                    hash,
+                    at: self.full.then_some(0),
+                };
+                (entry, planned.steps.len())
+            }
+            WaveEnd::Fault { fault, step } => {
+                let fault = *Fault::ALL.get(usize::from(fault)).ok_or(Reason::Broken)?;
+                let number = *planned.steps.get(step as usize).ok_or(Reason::Broken)?;
+                let step_id = Some(StepId(self.batt.original(number)));
+                let error = RunError {
+                    fault,
+                    step: step_id,
+                };
+                (DeviceEntry::Failed(error), step as usize + 1)
+            }
+        };
+        Ok(Found {
+            entry,
+            words,
+            pass: LaunchPass::First,
+            executed,
+        })
     }
 }
 
@@ -315,8 +444,10 @@ fn value<'r>(
     run: &mut Run<'r>,
     entry: &DeviceEntry,
     words: &[u32],
+    packed: bool,
 ) -> Result<Value<'r>, WireError> {
     match entry {
+        DeviceEntry::Value { at: Some(_), .. } if packed => decode_packed(run, words),
         DeviceEntry::Value { at: Some(at), .. } => {
             wire::decode(run, words, *at).map(|(value, _)| value)
         }

@@ -51,6 +51,7 @@ impl<'a> Solo<'a> {
                     pieces: at.map(PieceAt::program).into_iter().collect(),
                     params: shapes.add(&params),
                     compares: false,
+                    waves: None,
                 }
             };
             let subjects = programs.map(subject).collect();

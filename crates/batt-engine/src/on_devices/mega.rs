@@ -10,7 +10,7 @@ use crate::batt::{BattEntry, CompiledBatt, Goal};
 use crate::cancel::Cancel;
 use crate::device::{
     Counts, Device, DeviceReport, Feed, JobParam, LaunchSettings, Load, PieceAt, Programs, Reason,
-    Replay, RunThere, Runs, Seen, Shapes, Subject, Taken, Tally, Verify, run_fed,
+    Replay, RunThere, Runs, Seen, Shapes, Subject, Taken, Tally, Verify, WaveSubject, run_fed,
 };
 use crate::mega::{
     CurrentRun, Entries, Mega, MegaOptions, MegaReport, MegaResult, MegaWorker, is_right, mega,
@@ -73,10 +73,10 @@ pub fn mega_on<T: Send>(
 fn feed<'a>(
     devices: usize,
     settings: LaunchSettings,
-    batts: &[CompiledBatt],
+    batts: &'a [CompiledBatt],
     samples: &'a [Sample<'a>],
     from: usize,
-    options: &MegaOptions,
+    options: &'a MegaOptions,
 ) -> Feed<'a> {
     let settings = LaunchSettings {
         values: options.values,
@@ -84,7 +84,9 @@ fn feed<'a>(
     };
     let mut programs = Programs::new();
     let mut shapes = Shapes::default();
-    let subject = |batt: &CompiledBatt| {
+    // Counters of calls are those of the VM.
+    let waves = options.device.waves && !settings.ops;
+    let subject = |batt: &'a CompiledBatt| {
         let pieces = PieceAt::all_of(&mut programs, batt);
         let demos = match batt.uses_samples {
             true => JobParam::Demos,
@@ -99,6 +101,7 @@ fn feed<'a>(
                 JobParam::Expected,
             ]),
             compares: options.compare,
+            waves: waves.then(|| WaveSubject::new(batt, &options.limits, options.values)),
         }
     };
     let subjects = batts.iter().map(subject).collect();
@@ -165,6 +168,7 @@ impl DeviceWorker<'_> {
             sample: current.sample,
             limits: &self.cpu.options.limits,
             pieces: self.feed.pieces(current.number),
+            waves: self.feed.waves(current.number).and_then(WaveSubject::plan),
             compares: current.compares,
             full: self.cpu.options.values,
         };

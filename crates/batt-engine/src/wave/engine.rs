@@ -23,8 +23,11 @@ const SIDE: usize = 30;
 pub struct WaveSamples {
     /// The input grids, then the expected grids, as values.
     pub(super) values: WaveBuffer,
-    payloads: WaveBuffer,
-    count: usize,
+    pub(super) payloads: WaveBuffer,
+    /// The demonstrations as values, and their payloads, if they are loaded.
+    pub(super) demos: WaveBuffer,
+    pub(super) demo_payloads: WaveBuffer,
+    pub(super) count: usize,
 }
 
 impl WaveSamples {
@@ -124,6 +127,8 @@ impl WaveEngine {
         let loaded = WaveSamples {
             values,
             payloads,
+            demos: WaveBuffer::default(),
+            demo_payloads: WaveBuffer::default(),
             count,
         };
         let copied = (self.device.upload(values.address, bytes_of(&raw)))
@@ -157,6 +162,8 @@ impl WaveEngine {
     pub fn release(&mut self, samples: WaveSamples) {
         self.device.free(samples.values);
         self.device.free(samples.payloads);
+        self.device.free(samples.demos);
+        self.device.free(samples.demo_payloads);
     }
 
     /// Runs the programs of each batch on its samples. Runs that the device does not finish have
@@ -181,6 +188,7 @@ impl WaveEngine {
                 .iter()
                 .map(|batch| batch.plan.places.clone())
                 .collect(),
+            packed: Vec::new(),
         };
         records.records.clear();
         let mut planned = 0;
@@ -188,6 +196,10 @@ impl WaveEngine {
             assert!(
                 batch.first + batch.count <= samples.count,
                 "there are such samples"
+            );
+            assert!(
+                !batch.plan.uses_demos || samples.demos.address != 0,
+                "the demonstrations are loaded"
             );
             report.nodes += batch.plan.calls.len();
             let missing = batch.plan.len() - batch.plan.programs.len();
@@ -305,7 +317,17 @@ fn no_grid() -> RawValue {
     }
 }
 
-fn fits(grid: &Grid) -> bool {
+/// The value that stands for one that the device has no form for.
+pub(super) fn stopped(reason: WaveReason) -> RawValue {
+    RawValue {
+        kind: Kind::Stopped as u8,
+        a: reason as u8,
+        ..RawValue::default()
+    }
+}
+
+/// Returns whether the device has a form for a grid.
+pub(super) fn fits(grid: &Grid) -> bool {
     grid.height() <= SIDE && grid.width() <= SIDE && grid.cells().iter().all(|&cell| cell < 16)
 }
 
@@ -319,11 +341,7 @@ fn grid_value(grid: &Grid, address: u64) -> RawValue {
             len: 0,
             bits: address,
         },
-        false => RawValue {
-            kind: Kind::Stopped as u8,
-            a: WaveReason::Size as u8,
-            ..RawValue::default()
-        },
+        false => stopped(WaveReason::Size),
     }
 }
 

@@ -12,6 +12,7 @@ use super::plan::{
 };
 use super::records::{Segment, WaveRecords};
 use super::report::WaveReport;
+use super::values::PackedValues;
 use crate::cancel::Cancel;
 use crate::device::DeviceError;
 
@@ -65,7 +66,7 @@ fn grow(
 }
 
 /// Why a chunk did not end.
-enum Failure {
+pub(super) enum Failure {
     /// It needs more memory.
     Room,
     Device(DeviceError),
@@ -78,13 +79,13 @@ impl From<DeviceError> for Failure {
 }
 
 /// Divides a buffer into parts.
-struct Parts {
-    next: u64,
-    end: u64,
+pub(super) struct Parts {
+    pub next: u64,
+    pub end: u64,
 }
 
 impl Parts {
-    fn take(&mut self, bytes: u64) -> Result<u64, Failure> {
+    pub fn take(&mut self, bytes: u64) -> Result<u64, Failure> {
         let at = self.next.next_multiple_of(256);
         let next = at.checked_add(bytes).ok_or(Failure::Room)?;
         if next > self.end {
@@ -97,11 +98,11 @@ impl Parts {
 
 /// A batch of the chunk that runs: a range of its samples.
 #[derive(Clone, Debug)]
-struct Slice {
-    batch: usize,
+pub(super) struct Slice {
+    pub batch: usize,
     /// The first sample of the batch, and how many there are.
-    first: usize,
-    count: usize,
+    pub first: usize,
+    pub count: usize,
 }
 
 impl WaveEngine {
@@ -224,6 +225,8 @@ struct Live {
     /// The address of the input grids of the samples, and of the expected ones.
     inputs: u64,
     expected: u64,
+    /// The address of the demonstrations of the samples, if they are loaded.
+    demos: u64,
     constants: u64,
     /// The calls that have run, and the domains that have been opened.
     done: usize,
@@ -231,21 +234,21 @@ struct Live {
 }
 
 /// A chunk that runs.
-struct Chunk<'e, 'p> {
+pub(super) struct Chunk<'e, 'p> {
     batches: &'e [WaveBatch<'p>],
     samples: &'e WaveSamples,
-    slices: &'e [Slice],
+    pub slices: &'e [Slice],
     report: &'e mut WaveReport,
     most_cost: u32,
     /// What is there of each slice.
     live: Vec<Live>,
-    engine: &'e mut WaveEngine,
+    pub engine: &'e mut WaveEngine,
 }
 
 /// The memory of a chunk.
-struct Room {
-    values: Parts,
-    facts: Parts,
+pub(super) struct Room {
+    pub values: Parts,
+    pub facts: Parts,
     heap: u64,
 }
 
@@ -267,7 +270,7 @@ impl<'p> Chunk<'_, 'p> {
         self.judge(&mut room, records)
     }
 
-    fn batch(&self, slice: usize) -> WaveBatch<'p> {
+    pub fn batch(&self, slice: usize) -> WaveBatch<'p> {
         self.batches[self.slices[slice].batch]
     }
 
@@ -348,6 +351,7 @@ impl<'p> Chunk<'_, 'p> {
                 ..Live::default()
             };
             live.expected = live.inputs + 16 * self.samples.len() as u64;
+            live.demos = self.samples.demos.address + 16 * (first + slice.first) as u64;
             live.domains[UNIT as usize].items = 1;
             live.domains[SAMPLES as usize].items = slice.count as u32;
             plan.constants.place(payloads_at, &mut raw, &mut words);
@@ -524,10 +528,11 @@ impl<'p> Chunk<'_, 'p> {
     }
 
     /// Returns where an operand of a call in a domain is.
-    fn arg(&self, slice: usize, operand: Operand, domain: DomainId) -> Arg {
+    pub fn arg(&self, slice: usize, operand: Operand, domain: DomainId) -> Arg {
         let live = &self.live[slice];
         let (values, own) = match operand {
             Operand::Input => (live.inputs, SAMPLES),
+            Operand::Demos => (live.demos, SAMPLES),
             Operand::Call(call) => {
                 let own = self.batch(slice).plan.calls[call as usize].domain;
                 (live.values[call as usize], own)
@@ -621,7 +626,7 @@ impl<'p> Chunk<'_, 'p> {
     }
 
     /// Launches kernels, each for some nodes. No node depends on another one.
-    fn launch(&mut self, waves: &[(usize, &[Node])], room: &mut Room) -> Result<(), Failure> {
+    pub fn launch(&mut self, waves: &[(usize, &[Node])], room: &mut Room) -> Result<(), Failure> {
         let waves = || waves.iter().filter(|(_, nodes)| !nodes.is_empty());
         let all: Vec<Node> = waves().flat_map(|(_, nodes)| *nodes).copied().collect();
         if all.is_empty() {
@@ -680,7 +685,7 @@ impl<'p> Chunk<'_, 'p> {
     fn judge(&mut self, room: &mut Room, records: &mut WaveRecords) -> Result<(), Failure> {
         let (mut steps, mut charges, mut nodes) = (Vec::new(), Vec::new(), Vec::new());
         let mut segments = Vec::with_capacity(self.slices.len());
-        let mut total = 0;
+        let (mut total, mut values) = (0, 0);
         for (slice, part) in self.slices.iter().enumerate() {
             let plan = self.batch(slice).plan;
             segments.push(Segment {
@@ -688,7 +693,10 @@ impl<'p> Chunk<'_, 'p> {
                 first: part.first,
                 count: part.count,
                 start: records.records.len() + total,
+                chunk: records.packed.len(),
+                values,
             });
+            values += plan.values.len() * part.count;
             for program in &plan.programs {
                 let (first_step, first_charge) = (steps.len(), charges.len());
                 steps.extend(program.steps.iter().map(|&(step, operand)| {
@@ -714,10 +722,13 @@ impl<'p> Chunk<'_, 'p> {
                 nodes.push(Node {
                     args: [
                         self.arg(slice, program.result, SAMPLES),
-                        Arg {
-                            values: self.live[slice].expected,
-                            each: 1,
-                            ..Arg::default()
+                        match program.expected {
+                            Some(operand) => self.arg(slice, operand, SAMPLES),
+                            None => Arg {
+                                values: self.live[slice].expected,
+                                each: 1,
+                                ..Arg::default()
+                            },
                         },
                         Arg {
                             values: 16 * first_step as u64,
@@ -758,6 +769,7 @@ impl<'p> Chunk<'_, 'p> {
         }
         let judge = self.engine.table().special("judge");
         self.launch(&[(judge, &nodes)], room)?;
+        let packing = self.pack(room)?;
         let mut heap = [Heap::default()];
         self.engine
             .device
@@ -767,6 +779,10 @@ impl<'p> Chunk<'_, 'p> {
         if heap[0].used > heap[0].size && samples > 1 {
             return Err(Failure::Room);
         }
+        let packed = match &packing {
+            Some(packing) => self.unpack(packing, samples)?,
+            None => PackedValues::default(),
+        };
         for (sum, left) in self.report.left.iter_mut().zip(heap[0].left) {
             *sum += left;
         }
@@ -777,6 +793,7 @@ impl<'p> Chunk<'_, 'p> {
             records.records.truncate(start);
             return Err(error.into());
         }
+        records.packed.push(packed);
         for segment in segments {
             records.segments[segment.batch].push(segment);
         }

@@ -13,6 +13,7 @@
 //!
 //! `docs/waves.md` explains the design. The crate `batt-wave` has the device source.
 
+mod batt;
 mod closure;
 mod device;
 mod engine;
@@ -22,8 +23,10 @@ mod plan;
 mod records;
 mod report;
 mod table;
+mod values;
 mod wire;
 
+pub(crate) use batt::BattPlan;
 pub use device::{WaveBuffer, WaveDevice, WaveLaunch};
 pub use engine::{WaveBatch, WaveEngine, WaveSamples};
 pub use layout::Wave;
@@ -31,3 +34,4 @@ pub use plan::{WaveArg, WavePlan, WavePlanner};
 pub use records::{WaveEnd, WaveRecords};
 pub use report::{KernelWork, WaveReason, WaveReport};
 pub use table::{KernelTable, WaveKernel, WaveMapping};
+pub(crate) use values::decode as decode_packed;

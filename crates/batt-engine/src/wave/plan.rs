@@ -23,7 +23,7 @@ const MOST_CALLS: usize = 2_000;
 
 /// Bounds of the CPU's steps, beside those of calls, for a run and for an element of a closure.
 /// `tests/limits.rs` in `batt-wave` compares all bounds with the CPU.
-const START_STEPS: u32 = 20_000;
+pub(super) const START_STEPS: u32 = 20_000;
 const ELEMENT_STEPS: u32 = 60;
 
 /// The most that a run with the default limits may cost.
@@ -88,6 +88,8 @@ pub(super) enum Spread {
 pub(super) enum Operand {
     /// The input grid.
     Input,
+    /// The demonstrations of the sample's task.
+    Demos,
     /// The value of a call, by its number in the plan.
     Call(u32),
     /// A constant, by its number.
@@ -137,6 +139,8 @@ pub(super) struct PlannedProgram {
     /// The calls of its steps, with the numbers of the steps.
     pub steps: Vec<(u32, Operand)>,
     pub result: Operand,
+    /// What the result is compared with, if not the expected grid.
+    pub expected: Option<Operand>,
     /// The cost of the calls outside closures.
     pub cost: u32,
     /// For each inner domain, the cost of an element beside that of the calls.
@@ -159,6 +163,10 @@ pub struct WavePlan {
     /// The inner domains, by level.
     pub(super) opening: Vec<DomainId>,
     pub(super) programs: Vec<PlannedProgram>,
+    /// The values that come back to the host.
+    pub(super) values: Vec<Operand>,
+    /// Whether a call takes the demonstrations.
+    pub(super) uses_demos: bool,
     /// The place of each added program among `programs`; `None` if the device cannot run it.
     pub(super) places: Vec<Option<u32>>,
 }
@@ -177,6 +185,11 @@ impl WavePlan {
     /// Returns for each program whether the device can run it.
     pub fn planned(&self) -> impl Iterator<Item = bool> {
         self.places.iter().map(Option::is_some)
+    }
+
+    /// Returns whether the samples need their demonstrations.
+    pub(crate) fn uses_demos(&self) -> bool {
+        self.uses_demos
     }
 
     /// Plans programs that have the same dialect.
@@ -208,7 +221,7 @@ type CallKey = (usize, u32, Vec<Operand>, Option<(DomainId, Operand)>);
 /// Builds a plan. Programs that come from a graph all come from the same one.
 pub struct WavePlanner {
     table: &'static KernelTable,
-    plan: WavePlan,
+    pub(super) plan: WavePlan,
     calls: HashMap<CallKey, u32>,
     inner: HashMap<(Spread, Vec<Operand>, DomainId), DomainId>,
     constants: HashMap<OwnedValue, Option<u32>>,
@@ -216,7 +229,7 @@ pub struct WavePlanner {
     /// The values of the graph that have been planned; `None` if the device has no form for one.
     known: HashMap<Ref, Option<Val>>,
     /// The calls that the program at hand has become.
-    made: usize,
+    pub(super) made: usize,
     /// For each call, the program that it was last counted for.
     counted: Vec<u32>,
     /// The nodes of the program at hand.
@@ -237,6 +250,8 @@ impl WavePlanner {
                 most_items: Vec::new(),
                 opening: Vec::new(),
                 programs: Vec::new(),
+                values: Vec::new(),
+                uses_demos: false,
                 places: Vec::new(),
             },
             calls: HashMap::default(),
@@ -274,7 +289,7 @@ impl WavePlanner {
         self.push(planned);
     }
 
-    fn push(&mut self, planned: Option<PlannedProgram>) {
+    pub(super) fn push(&mut self, planned: Option<PlannedProgram>) {
         let place = planned.is_some().then_some(self.plan.programs.len() as u32);
         self.plan.places.push(place);
         self.plan.programs.extend(planned);
@@ -320,16 +335,7 @@ impl WavePlanner {
     fn source(&mut self, program: &Compiled, source: Source, values: &[Val]) -> Option<Val> {
         let steps = &program.steps;
         if source.slot == CONSTANT {
-            return match source.constant {
-                Constant::None => self.constant(&OwnedValue::None),
-                Constant::Bool(value) => self.constant(&OwnedValue::Bool(value)),
-                Constant::Int(number) => self.constant(&OwnedValue::Int(number)),
-                Constant::Pair(pair) => {
-                    let parts = [pair.i, pair.j].map(|part| OwnedValue::Int(part.into()));
-                    self.constant(&OwnedValue::Tuple(parts.to_vec()))
-                }
-                Constant::Op(op) => Some(Val::Func(Arc::new(Func::Op(op)))),
-            };
+            return self.source_constant(source.constant);
         }
         let slot = source.slot as usize;
         if slot < steps.params {
@@ -338,6 +344,20 @@ impl WavePlanner {
         match slot.checked_sub(steps.first_step) {
             Some(step) => values.get(step).cloned(),
             None => self.constant(&literal_value(steps.literals.get(slot - steps.params)?)),
+        }
+    }
+
+    /// Plans a constant of a program.
+    pub(super) fn source_constant(&mut self, constant: Constant) -> Option<Val> {
+        match constant {
+            Constant::None => self.constant(&OwnedValue::None),
+            Constant::Bool(value) => self.constant(&OwnedValue::Bool(value)),
+            Constant::Int(number) => self.constant(&OwnedValue::Int(number)),
+            Constant::Pair(pair) => {
+                let parts = [pair.i, pair.j].map(|part| OwnedValue::Int(part.into()));
+                self.constant(&OwnedValue::Tuple(parts.to_vec()))
+            }
+            Constant::Op(op) => Some(Val::Func(Arc::new(Func::Op(op)))),
         }
     }
 
@@ -353,17 +373,28 @@ impl WavePlanner {
         Some(self.planned(data, result))
     }
 
-    fn planned(&mut self, mut steps: Vec<(u32, Operand)>, result: Operand) -> PlannedProgram {
+    fn planned(&mut self, steps: Vec<(u32, Operand)>, result: Operand) -> PlannedProgram {
+        self.planned_with(steps, result, &[])
+    }
+
+    /// The same for a run that also pays for other calls.
+    pub(super) fn planned_with(
+        &mut self,
+        mut steps: Vec<(u32, Operand)>,
+        result: Operand,
+        others: &[Operand],
+    ) -> PlannedProgram {
         // Inputs and constants cannot fail.
         steps.retain(|(_, operand)| matches!(operand, Operand::Call(_)));
         let mut planned = PlannedProgram {
             steps,
             result,
+            expected: None,
             cost: START_STEPS,
             charges: Vec::new(),
             inner: Vec::new(),
         };
-        self.count_costs(&mut planned);
+        self.count_costs(&mut planned, others);
         planned
     }
 
@@ -608,7 +639,7 @@ impl WavePlanner {
 
     fn domain_of(&self, operand: Operand) -> DomainId {
         match operand {
-            Operand::Input => SAMPLES,
+            Operand::Input | Operand::Demos => SAMPLES,
             Operand::Element(domain, _) => domain,
             Operand::Call(call) => self.plan.calls[call as usize].domain,
             Operand::Constant(_) => UNIT,
@@ -618,7 +649,7 @@ impl WavePlanner {
     /// Returns the first level at which a value is there.
     fn level_of(&self, operand: Operand) -> u32 {
         match operand {
-            Operand::Input | Operand::Constant(_) => 0,
+            Operand::Input | Operand::Demos | Operand::Constant(_) => 0,
             Operand::Call(call) => self.plan.calls[call as usize].level + 1,
             Operand::Element(domain, _) => match &self.plan.domains[domain as usize] {
                 Domain::Inner(inner) => inner.level,
@@ -645,7 +676,7 @@ impl WavePlanner {
     }
 
     /// Counts the cost of the calls of a program.
-    fn count_costs(&mut self, planned: &mut PlannedProgram) {
+    fn count_costs(&mut self, planned: &mut PlannedProgram, others: &[Operand]) {
         let WavePlanner {
             plan,
             table,
@@ -656,6 +687,7 @@ impl WavePlanner {
         let program = plan.programs.len() as u32;
         let mut open: Vec<Operand> = planned.steps.iter().map(|step| step.1).collect();
         open.push(planned.result);
+        open.extend(others);
         while let Some(operand) = open.pop() {
             let Operand::Call(number) = operand else {
                 // The elements of a domain are counted with the call that collects their results.

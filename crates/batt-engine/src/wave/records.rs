@@ -5,6 +5,7 @@ use batt_lang::StepId;
 
 use super::layout::Record;
 use super::report::WaveReason;
+use super::values::PackedValues;
 use crate::device::{Reason, verdict_of};
 use crate::evaluate::{Judged, Verdict};
 use crate::interpret::RunError;
@@ -60,6 +61,9 @@ pub(super) struct Segment {
     pub count: usize,
     /// The number of the first record.
     pub start: usize,
+    /// The chunk with its values, and the number of the first one.
+    pub chunk: usize,
+    pub values: usize,
 }
 
 /// The ends of all runs of a call.
@@ -70,6 +74,8 @@ pub struct WaveRecords {
     pub(super) segments: Vec<Vec<Segment>>,
     /// For each batch, the place of each program among those that were planned.
     pub(super) places: Vec<Vec<Option<u32>>>,
+    /// The values of each chunk.
+    pub(super) packed: Vec<PackedValues>,
 }
 
 impl WaveRecords {
@@ -93,9 +99,14 @@ impl WaveRecords {
         *self.places.get(batch)?.get(program)?
     }
 
-    fn record(&self, batch: usize, place: u32, sample: usize) -> Option<&Record> {
+    /// Returns the segment with a sample of a batch.
+    pub(super) fn segment(&self, batch: usize, sample: usize) -> Option<&Segment> {
         let holds = |s: &&Segment| (s.first..s.first + s.count).contains(&sample);
-        let segment = self.segments.get(batch)?.iter().find(holds)?;
+        self.segments.get(batch)?.iter().find(holds)
+    }
+
+    fn record(&self, batch: usize, place: u32, sample: usize) -> Option<&Record> {
+        let segment = self.segment(batch, sample)?;
         let at = segment.start + place as usize * segment.count + (sample - segment.first);
         self.records.get(at)
     }

@@ -3,7 +3,7 @@
 use batt_dsl::{Dialect, OpId};
 
 /// The kernels that are no ops, in the order of `others.inc`.
-const SPECIAL: [(&str, WaveMapping, u32); 13] = [
+const SPECIAL: [(&str, WaveMapping, u32); 14] = [
     ("count", WaveMapping::Thread, 0),
     ("spread", WaveMapping::Row, 0),
     ("select", WaveMapping::Thread, 0),
@@ -17,6 +17,7 @@ const SPECIAL: [(&str, WaveMapping, u32); 13] = [
     ("collect_order", WaveMapping::Row, 45_000),
     ("judge", WaveMapping::Row, 0),
     ("tables", WaveMapping::Thread, 0),
+    ("pack", WaveMapping::Row, 0),
 ];
 
 /// The functions whose values ops such as `argmax` read off an element: `Property` in
