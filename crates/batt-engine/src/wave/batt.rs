@@ -90,12 +90,13 @@ impl BattPlan {
                     return None;
                 };
                 let others: Vec<Operand> = others.iter().map(|(_, operand)| *operand).collect();
+                let (steps, result) = planner.until_failure(steps, result);
                 let mut planned = planner.planned_with(steps, result, &others);
                 // Scores have no verdict.
                 if let (true, Some(Val::Data(nothing))) = (number >= batt.outputs(), &nothing) {
                     planned.expected = Some(*nothing);
                 }
-                if values {
+                if values && !planner.is_failure(result) {
                     entries[number].value = Some(value_number(&mut planner.plan.values, result));
                 }
                 Some(planned)
@@ -152,6 +153,20 @@ fn operands(steps: impl Iterator<Item = u32>, vals: &[Option<Val>]) -> Option<Ve
 }
 
 impl WavePlanner {
+    /// Drops what comes after a step that fails whatever the sample.
+    fn until_failure(
+        &self,
+        mut steps: Vec<(u32, Operand)>,
+        result: Operand,
+    ) -> (Vec<(u32, Operand)>, Operand) {
+        let failing = (steps.iter()).find(|(_, operand)| self.is_failure(*operand));
+        let Some(&(place, failure)) = failing else {
+            return (steps, result);
+        };
+        steps.retain(|(other, _)| *other <= place);
+        (steps, failure)
+    }
+
     /// Plans the first steps of a batt; `None` stands for a step that the device cannot run.
     fn batt_steps(&mut self, steps: &Steps, count: usize) -> Vec<Option<Val>> {
         let mut vals = Vec::with_capacity(count);

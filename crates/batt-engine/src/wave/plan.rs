@@ -6,14 +6,14 @@
 
 use std::sync::Arc;
 
-use batt_dsl::{Dialect, OpId, OwnedValue};
+use batt_dsl::{Dialect, Fault, Limits, OpId, OwnedValue, Value, Workspace};
 use batt_lang::Program;
 use batt_lang::graph::{Graph, Node, Ref, Target};
 use rustc_hash::FxHashMap as HashMap;
 
 use super::closure::{Func, Val};
 use super::table::{KernelTable, property_of};
-use super::wire::{Encoded, literal_value, op_value};
+use super::wire::{Encoded, fault_value, literal_value, op_value};
 use crate::compile::Compiled;
 use crate::lower::{CONSTANT, Constant, Instruction, Source};
 use crate::sample::ParamRole;
@@ -226,6 +226,8 @@ pub struct WavePlanner {
     inner: HashMap<(Spread, Vec<Operand>, DomainId), DomainId>,
     constants: HashMap<OwnedValue, Option<u32>>,
     ops: HashMap<usize, u32>,
+    /// The faults that are constants, by the number of the fault.
+    faults: HashMap<usize, u32>,
     /// The values of the graph that have been planned; `None` if the device has no form for one.
     known: HashMap<Ref, Option<Val>>,
     /// The calls that the program at hand has become.
@@ -258,6 +260,7 @@ impl WavePlanner {
             inner: HashMap::default(),
             constants: HashMap::default(),
             ops: HashMap::default(),
+            faults: HashMap::default(),
             known: HashMap::default(),
             made: 0,
             counted: Vec::new(),
@@ -384,8 +387,10 @@ impl WavePlanner {
         result: Operand,
         others: &[Operand],
     ) -> PlannedProgram {
-        // Inputs and constants cannot fail.
-        steps.retain(|(_, operand)| matches!(operand, Operand::Call(_)));
+        // Inputs and most constants cannot fail.
+        steps.retain(|(_, operand)| {
+            matches!(operand, Operand::Call(_)) || self.is_failure(*operand)
+        });
         let mut planned = PlannedProgram {
             steps,
             result,
@@ -523,7 +528,50 @@ impl WavePlanner {
     pub(super) fn call_op(&mut self, op: OpId, args: Vec<Operand>) -> Option<Val> {
         let kernel = self.table.of(op)?;
         (args.len() == op.op().arity()).then_some(())?;
+        if let Some(failure) = self.failure(op, &args) {
+            return Some(Val::Data(failure));
+        }
         self.call(kernel, args, 0, None)
+    }
+
+    /// Returns the fault of a call with `None` if all arguments are constants. Few ops have a body for
+    /// `None`, and scores take it in place of a grid to compare with.
+    fn failure(&mut self, op: OpId, args: &[Operand]) -> Option<Operand> {
+        let none = *self.constants.get(&OwnedValue::None)?;
+        let is_none = |arg: &Operand| matches!(arg, Operand::Constant(arg) if Some(*arg) == none);
+        if !args.iter().any(is_none) || op.op().dialect == Dialect::Tokpidjin {
+            return None;
+        }
+        let value_of = |arg: &Operand| match arg {
+            Operand::Constant(number) => {
+                let mut known = self.constants.iter();
+                known.find(|(_, known)| **known == Some(*number))
+            }
+            _ => None,
+        };
+        let values: Vec<&OwnedValue> = (args.iter())
+            .map(|arg| value_of(arg).map(|(value, _)| value))
+            .collect::<Option<_>>()?;
+        let limits = Limits::default();
+        let fault = Workspace::new().run(self.plan.dialect, &limits, |run| {
+            let values = values.into_iter().map(|value| run.from_owned(value));
+            let values: Vec<_> = values.collect::<Result<_, _>>().ok()?;
+            run.call(Value::Op(op), &values).err()
+        })?;
+        let code = Fault::ALL.iter().position(|known| *known == fault)?;
+        (!fault.is_limit()).then_some(())?;
+        let constants = &mut self.plan.constants;
+        let number = *(self.faults.entry(code))
+            .or_insert_with(|| constants.push_raw(fault_value(code as u8)) as u32);
+        Some(Operand::Constant(number))
+    }
+
+    /// Returns whether an operand is a fault, whatever the sample.
+    pub(super) fn is_failure(&self, operand: Operand) -> bool {
+        let Operand::Constant(number) = operand else {
+            return false;
+        };
+        self.faults.values().any(|fault| *fault == number)
     }
 
     /// Plans a call that collects the results of an inner domain.

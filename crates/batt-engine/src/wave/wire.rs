@@ -236,6 +236,14 @@ pub(super) fn op_value(property: u32) -> RawValue {
     raw(Kind::Op, property, 0)
 }
 
+/// Returns the value that stands for a fault.
+pub(super) fn fault_value(code: u8) -> RawValue {
+    RawValue {
+        a: code,
+        ..raw(Kind::Fault, 0, 0)
+    }
+}
+
 fn location(i: i16, j: i16) -> u32 {
     u32::from(i as u16) << 16 | u32::from(j as u16)
 }
