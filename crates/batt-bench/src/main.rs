@@ -24,6 +24,7 @@ mod targets;
 mod text;
 mod tokpidjin;
 mod turns;
+mod wave_targets;
 mod waves;
 
 use std::process::ExitCode;

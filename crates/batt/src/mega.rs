@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use batt_arc::{PairRef, Task};
 use batt_dsl::Limits;
-use batt_engine::device::Mismatch;
+use batt_engine::device::{DeviceOptions, Mismatch};
 use batt_engine::{CompiledBatt, MegaOptions, MegaResult, Sample, Shard, Verdict, mega_on};
 use batt_lang::{Batt, OnError, Output, StepId};
 use batt_results::{
@@ -71,7 +71,13 @@ impl Mega {
         Mega {
             batts: batts.clone(),
             tasks: tasks.clone(),
-            options: MegaOptions::default(),
+            options: MegaOptions {
+                device: DeviceOptions {
+                    waves: true,
+                    ..DeviceOptions::default()
+                },
+                ..MegaOptions::default()
+            },
             on_error: None,
             device: DeviceChoice::Cpu,
             detail: Detail::default(),

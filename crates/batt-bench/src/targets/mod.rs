@@ -10,9 +10,10 @@ mod workloads;
 use std::collections::HashMap;
 use std::time::{Duration, Instant};
 
-use anyhow::Result;
+use anyhow::{Context, Result};
 use batt::DeviceChoice;
 use batt_cuda::{Cuda, CudaSettings};
+use batt_engine::Compiled;
 use batt_reference::Original;
 use clap::Args;
 use serde_json::json;
@@ -88,6 +89,15 @@ pub struct TargetsArgs {
     /// Print the table as Markdown
     #[arg(long, conflicts_with = "json")]
     markdown: bool,
+}
+
+/// Returns the program of `o_g`.
+pub fn o_g() -> Result<Vec<Compiled>> {
+    let op = workloads::Op::named("o_g").context("internal error: o_g")?;
+    match op.program()?.subject {
+        harness::Subject::Programs(programs) => Ok(programs),
+        harness::Subject::Batt { .. } => Err(anyhow::anyhow!("internal error: o_g")),
+    }
 }
 
 /// Runs the benchmark. Returns whether all results agree.

@@ -53,8 +53,9 @@ pub struct DeviceOptions {
     pub settings: LaunchSettings,
     /// Runs in a chunk; `None` to choose it from the number of runs.
     pub chunk: Option<NonZeroUsize>,
-    /// Whether to score programs as waves, on devices that can. Programs of some ops are scored many
-    /// times as fast as by the VM, and arc-dsl's solvers more slowly: see docs/performance.md.
+    /// Whether to score programs, and to run batts, as waves on devices that can. Programs of some ops
+    /// are scored many times as fast as by the VM, and arc-dsl's solvers more slowly: see
+    /// docs/performance.md.
     pub waves: bool,
     /// The share of finished runs that the CPU does again, to compare them; 0 for none.
     pub verify: f64,
