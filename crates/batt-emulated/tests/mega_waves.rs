@@ -80,6 +80,27 @@ def batt(task_id, S, I, C, log_path):
     return o, s
 ";
 
+/// A comparison that ends with the fault of a later step: a score has executed that one, and the
+/// earlier one is executed for the comparison alone.
+const LATE: &str = "
+def batt(task_id, S, I, C, log_path):
+    s = []
+    o = []
+    o.append((0, False, 'a', I))
+    t1 = palette(C)
+    t2 = divide(TEN, ZERO)
+    t3 = interval(ZERO, ZERO, ONE)
+    t4 = first(t3)
+    t5 = branch(t1, t2, t4)
+    s.append((5, 'a', 'd', t5))
+    t6 = identity(t4)
+    s.append((6, 'a', 'e', t6))
+    t7 = palette(I)
+    t8 = size(t7)
+    s.append((8, 'a', 'f', t8))
+    return o, s
+";
+
 /// A small batt in which some solvers fail.
 const SIMPLE: &str = "
 def batt(task_id, S, I, C, log_path):
@@ -156,6 +177,7 @@ fn batts() -> Vec<CompiledBatt> {
         CompiledBatt::new(&simple).on_error(OnError::Defaults),
         CompiledBatt::new(&batt_of(PARAMETERS, Dialect::ArcDsl)),
         CompiledBatt::new(&batt_of(TOKPIDJIN, Dialect::Tokpidjin)),
+        CompiledBatt::new(&batt_of(LATE, Dialect::ArcDsl)),
         CompiledBatt::new(&merged(corpus::SOLVERS, false)),
         CompiledBatt::new(&merged(corpus::SOLVERS, true)),
     ]
@@ -259,12 +281,14 @@ fn waves_change_nothing() {
         assert_lines(&found, &lines);
         assert_same(&report, &expected);
         let device = report.device.expect("devices were used");
-        eprintln!("{device:?}");
         assert_eq!(device.runs.total() as usize, report.runs);
         assert!(device.runs.finished() > 0, "{:?}", device.runs);
         assert_eq!(device.devices.len(), devices);
         assert!(device.times().launches > 0);
-        assert_eq!(device.runs.left[Reason::Broken.index()], 0);
+        let left = |reason: Reason| device.entries.left[reason.index()];
+        assert_eq!(left(Reason::Broken), 0);
+        assert!(left(Reason::Faults) > 0, "{:?}", device.entries);
+        assert!(device.entries.finished() * 10 > device.entries.total() * 9);
         assert!(device.devices.iter().all(|device| device.errors.is_empty()));
     }
     let (_, rest) = run(&mut emulated(1), &options(2, 10), 77);

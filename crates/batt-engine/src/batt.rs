@@ -26,8 +26,8 @@ use batt_dsl::{
 };
 use batt_lang::{Batt, OnError, StepId, batt};
 
-pub(crate) use self::plan::{Lists, Plan, Solver};
-use self::plan::{Part, PartSet, Work, entry_values};
+pub(crate) use self::plan::{Lists, Plan, Solver, Work};
+use self::plan::{Part, PartSet, entry_values};
 use crate::interpret::{RunError, STACK_SLOTS};
 use crate::lower::Instruction;
 use crate::sample::{Sample, demos, grid};

@@ -11,7 +11,7 @@ use super::verify::Seen;
 use super::waves::WaveRun;
 use super::wire::{self, WireError};
 use crate::batt::{BattEntry, BattWorker, CompiledBatt, Goal, StepCount};
-use crate::evaluate::judge;
+use crate::evaluate::{Verdict, judge};
 use crate::interpret::RunError;
 use crate::sample::Sample;
 use crate::wave::{BattPlan, WaveEnd, decode_packed};
@@ -140,10 +140,15 @@ impl<'a> Replay<'a> {
             pass: LaunchPass::First,
             executed: 0,
         };
-        let numbers = 0..plan.entries.len();
-        let mut found: Vec<Found<'a>> = numbers
-            .map(|number| of.entry(plan, run, number).unwrap_or_else(left))
-            .collect();
+        let entry = |number| of.entry(plan, run, number).unwrap_or_else(left);
+        let solved = of.batt.solved();
+        let mut found: Vec<Found<'a>> = (0..solved).map(entry).collect();
+        let right = |found: &Found<'_>| matches!(found.entry.verdict(), Verdict::Right);
+        // An output that is left may be right, too.
+        let may_compare = |found: &Found<'_>| right(found) || found.ended().is_err();
+        if of.compares && found[..of.batt.outputs()].iter().any(may_compare) {
+            found.extend((solved..plan.entries.len()).map(entry));
+        }
         let is_left = |found: &Found<'_>| found.ended().err();
         let why: Vec<Option<Reason>> = found.iter().map(is_left).collect();
         for (found, entry) in found.iter_mut().zip(&plan.entries) {
@@ -161,11 +166,12 @@ impl<'a> Replay<'a> {
         if spent > MOST_SPENT * of.limits.steps {
             return Err(Reason::Fuel);
         }
-        if found.iter().all(|found| is_left(found).is_some()) {
+        if found[..solved].iter().all(|found| is_left(found).is_some()) {
             let first = why.into_iter().flatten().next();
             return Err(first.unwrap_or(Reason::Unsent));
         }
-        // Comparisons are left to the CPU.
+        of.leave_late_faults(plan, &mut found, left(Reason::Faults));
+        // Comparisons are not wanted where no candidate is right.
         found.resize(of.batt.entries(), left(Reason::Unsent));
         Ok(Replay {
             of,
@@ -367,6 +373,37 @@ impl<'a> Replay<'a> {
 }
 
 impl<'a> RunThere<'a> {
+    /// Leaves comparisons that may end with another fault than the first one of their steps. The CPU
+    /// executes the steps of candidates and scores first, if one of these gets so far, and then what
+    /// is missing.
+    fn leave_late_faults(&self, plan: &BattPlan, found: &mut [Found<'a>], left: Found<'a>) {
+        let solved = self.batt.solved();
+        if found.len() == solved {
+            return;
+        }
+        for piece in self.pieces {
+            let (solving, compared) = piece.numbers.entries.split_at(piece.solved);
+            for &number in compared {
+                let planned = &plan.entries[number as usize];
+                let Found {
+                    entry, executed, ..
+                } = &found[number as usize];
+                let is_early = *executed > 0 && *executed <= planned.early;
+                if !is_early || !matches!(entry, DeviceEntry::Failed(_)) {
+                    continue;
+                }
+                let step = planned.steps[executed - 1];
+                let is_done = solving.iter().any(|&other| {
+                    let steps = &plan.entries[other as usize].steps;
+                    steps[..found[other as usize].executed].contains(&step)
+                });
+                if !is_done {
+                    found[number as usize] = left.clone();
+                }
+            }
+        }
+    }
+
     /// Returns an entry of a run that was done as waves, or why it is left.
     fn entry(
         &self,

@@ -30,17 +30,25 @@ pub(crate) struct WaveSubject<'a> {
     batt: &'a CompiledBatt,
     limits: &'a Limits,
     values: bool,
+    compares: bool,
     /// The plan, once a device has asked for it; `None` inside if no part of the batt can be planned.
     plan: OnceLock<Option<BattPlan>>,
 }
 
 impl<'a> WaveSubject<'a> {
-    /// Creates the subject. `values` says whether the values of entries come back.
-    pub fn new(batt: &'a CompiledBatt, limits: &'a Limits, values: bool) -> WaveSubject<'a> {
+    /// Creates the subject. `values` says whether the values of entries come back, and `compares`
+    /// whether there are comparisons.
+    pub fn new(
+        batt: &'a CompiledBatt,
+        limits: &'a Limits,
+        values: bool,
+        compares: bool,
+    ) -> WaveSubject<'a> {
         WaveSubject {
             batt,
             limits,
             values,
+            compares,
             plan: OnceLock::new(),
         }
     }
@@ -51,7 +59,7 @@ impl<'a> WaveSubject<'a> {
     }
 
     fn planned(&self, engine: &WaveEngine) -> Option<&BattPlan> {
-        let plan = || BattPlan::new(engine.table(), self.batt, self.values);
+        let plan = || BattPlan::new(engine.table(), self.batt, self.values, self.compares);
         self.plan.get_or_init(plan).as_ref()
     }
 }

@@ -101,7 +101,8 @@ fn feed<'a>(
                 JobParam::Expected,
             ]),
             compares: options.compare,
-            waves: waves.then(|| WaveSubject::new(batt, &options.limits, options.values)),
+            waves: waves
+                .then(|| WaveSubject::new(batt, &options.limits, options.values, options.compare)),
         }
     };
     let subjects = batts.iter().map(subject).collect();

@@ -1,8 +1,8 @@
 //! Plans of batts: a program for each candidate and each score.
 //!
 //! All programs of a batt share its steps. A program fails with the first step that fails in the
-//! order in which the CPU executes the steps of the solver. Comparisons are left to the CPU: they
-//! are computed only where a candidate is right.
+//! order in which the CPU executes the steps of the solver. Comparisons are programs, too: most of
+//! their steps are those of the scores. Their values come back only where a candidate is right.
 
 use batt_arc::{Grid, Pair};
 use batt_dsl::{Dialect, OwnedValue};
@@ -16,7 +16,7 @@ use super::plan::{Call, Domain, DomainId, Operand, WavePlan, WavePlanner};
 use super::report::WaveReason;
 use super::table::KernelTable;
 use super::wire::Encoded;
-use crate::batt::{CompiledBatt, Solver};
+use crate::batt::{CompiledBatt, Solver, Work};
 use crate::device::DeviceError;
 use crate::lower::{CONSTANT, Instruction, Source, Steps};
 use crate::sample::Sample;
@@ -25,21 +25,24 @@ use crate::sample::Sample;
 const DEMOS: u32 = 0;
 const INPUT: u32 = 1;
 const COMPARISON: u32 = 2;
+const EXPECTED: u32 = 3;
 
 /// The most cells and elements of demonstrations: `MOST_MASS` in `kernels.cuh`.
 const MOST_MASS: usize = 8192;
 
-/// The plan of a batt. Its programs are the candidates and the scores, in their order.
+/// The plan of a batt. Its programs are the candidates, the scores and the comparisons, in their order.
 pub(crate) struct BattPlan {
     pub plan: WavePlan,
     pub entries: Vec<PlannedEntry>,
 }
 
-/// A candidate or a score.
+/// A candidate, a score or a comparison.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct PlannedEntry {
     /// Its steps, in the order in which the CPU executes them. The step of a record is a place here.
     pub steps: Vec<u32>,
+    /// For a comparison: how many of its steps a candidate or a score of the solver may execute first.
+    pub early: usize,
     /// Other entries of the solver that share its limits. If one of them falls back to the CPU, so
     /// does this one.
     pub after: Vec<u32>,
@@ -49,8 +52,13 @@ pub(crate) struct PlannedEntry {
 
 impl BattPlan {
     /// Plans a batt. Returns `None` if the device can run no part of it. `values` says whether the
-    /// values of the entries come back.
-    pub fn new(table: &'static KernelTable, batt: &CompiledBatt, values: bool) -> Option<BattPlan> {
+    /// values of the entries come back, `compares` whether to plan comparisons.
+    pub fn new(
+        table: &'static KernelTable,
+        batt: &CompiledBatt,
+        values: bool,
+        compares: bool,
+    ) -> Option<BattPlan> {
         // A default takes the place of a failed step, and tokpidjin's primitives return defaults of
         // their own. The counts of steps include both, but the device does not tell.
         let has_defaults = batt.mode() == OnError::Defaults || batt.dialect() == Dialect::Tokpidjin;
@@ -58,11 +66,15 @@ impl BattPlan {
             return None;
         }
         let mut planner = WavePlanner::new(table, batt.dialect());
-        let vals = planner.batt_steps(&batt.plan.steps, batt.len());
-        let mut entries = vec![PlannedEntry::default(); batt.solved()];
-        let mut programs = vec![None; batt.solved()];
+        let (count, steps) = match compares {
+            true => (batt.entries(), batt.plan.steps.instructions.len()),
+            false => (batt.solved(), batt.len()),
+        };
+        let vals = planner.batt_steps(&batt.plan.steps, steps);
+        let mut entries = vec![PlannedEntry::default(); count];
+        let mut programs = vec![None; count];
         for solver in &batt.plan.solvers {
-            let orders = orders(solver);
+            let orders = orders(solver, compares);
             for (part, steps) in orders.iter().enumerate() {
                 let number = solver.parts[part].entry as usize;
                 let before = shared_parts(solver, part);
@@ -75,6 +87,7 @@ impl BattPlan {
                     .zip(operands(others, &vals));
                 entries[number] = PlannedEntry {
                     steps: steps.clone(),
+                    early: early_steps(solver, part),
                     after: before
                         .iter()
                         .map(|&part| solver.parts[part].entry)
@@ -97,7 +110,11 @@ impl BattPlan {
                     planned.expected = Some(*nothing);
                 }
                 if values && !planner.is_failure(result) {
-                    entries[number].value = Some(value_number(&mut planner.plan.values, result));
+                    let values = &mut planner.plan.values;
+                    entries[number].value = Some(value_number(values, result));
+                    if number < batt.solved() {
+                        planner.plan.always = planner.plan.values.len();
+                    }
                 }
                 Some(planned)
             });
@@ -118,15 +135,27 @@ fn value_number(values: &mut Vec<Operand>, value: Operand) -> u32 {
     }) as u32
 }
 
-/// Returns the steps of each candidate and score of a solver, in the order of their execution.
-fn orders(solver: &Solver) -> Vec<Vec<u32>> {
-    let mut orders = vec![Vec::new(); solver.solving];
+/// Returns the steps of each part of a solver, in the order of their execution.
+fn orders(solver: &Solver, compares: bool) -> Vec<Vec<u32>> {
+    let mut orders = vec![Vec::new(); solver.parts(compares).len()];
     for work in solver.parts.iter().flat_map(|part| &part.work) {
-        for user in work.users.iter().filter(|&user| user < solver.solving) {
-            orders[user].push(work.step);
+        for user in work.users.iter() {
+            if let Some(order) = orders.get_mut(user) {
+                order.push(work.step);
+            }
         }
     }
     orders
+}
+
+/// Returns how many steps of a comparison belong to candidates and scores.
+fn early_steps(solver: &Solver, part: usize) -> usize {
+    if part < solver.solving {
+        return 0;
+    }
+    let parts = solver.parts[..solver.solving].iter();
+    let uses = |work: &&Work| work.users.iter().any(|user| user == part);
+    parts.flat_map(|part| &part.work).filter(uses).count()
 }
 
 /// Returns the earlier parts of a solver from whose limits a part takes: the first one, and those
@@ -211,6 +240,7 @@ impl WavePlanner {
                 Some(Val::Data(Operand::Demos))
             }
             INPUT => Some(Val::Data(Operand::Input)),
+            EXPECTED => Some(Val::Data(Operand::Expected)),
             COMPARISON => self.constant(&OwnedValue::None),
             _ => {
                 let literal = steps.literals.get(slot.checked_sub(steps.params)?)?;

@@ -533,6 +533,7 @@ impl<'p> Chunk<'_, 'p> {
         let (values, own) = match operand {
             Operand::Input => (live.inputs, SAMPLES),
             Operand::Demos => (live.demos, SAMPLES),
+            Operand::Expected => (live.expected, SAMPLES),
             Operand::Call(call) => {
                 let own = self.batch(slice).plan.calls[call as usize].domain;
                 (live.values[call as usize], own)
@@ -686,6 +687,7 @@ impl<'p> Chunk<'_, 'p> {
         let (mut steps, mut charges, mut nodes) = (Vec::new(), Vec::new(), Vec::new());
         let mut segments = Vec::with_capacity(self.slices.len());
         let (mut total, mut values) = (0, 0);
+        let flags = self.flags(room)?;
         for (slice, part) in self.slices.iter().enumerate() {
             let plan = self.batch(slice).plan;
             segments.push(Segment {
@@ -746,6 +748,7 @@ impl<'p> Chunk<'_, 'p> {
                     items: part.count as u32,
                     extra: program.cost,
                     dialect: plan.dialect as u32,
+                    costs: flags[slice],
                     ..Node::default()
                 });
                 total += part.count;
@@ -769,7 +772,7 @@ impl<'p> Chunk<'_, 'p> {
         }
         let judge = self.engine.table().special("judge");
         self.launch(&[(judge, &nodes)], room)?;
-        let packing = self.pack(room)?;
+        let packing = self.pack(room, &flags)?;
         let mut heap = [Heap::default()];
         self.engine
             .device

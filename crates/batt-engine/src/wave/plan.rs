@@ -90,6 +90,8 @@ pub(super) enum Operand {
     Input,
     /// The demonstrations of the sample's task.
     Demos,
+    /// The expected grid.
+    Expected,
     /// The value of a call, by its number in the plan.
     Call(u32),
     /// A constant, by its number.
@@ -165,6 +167,8 @@ pub struct WavePlan {
     pub(super) programs: Vec<PlannedProgram>,
     /// The values that come back to the host.
     pub(super) values: Vec<Operand>,
+    /// How many of them come back always, and not only where a candidate is right.
+    pub(super) always: usize,
     /// Whether a call takes the demonstrations.
     pub(super) uses_demos: bool,
     /// The place of each added program among `programs`; `None` if the device cannot run it.
@@ -253,6 +257,7 @@ impl WavePlanner {
                 opening: Vec::new(),
                 programs: Vec::new(),
                 values: Vec::new(),
+                always: 0,
                 uses_demos: false,
                 places: Vec::new(),
             },
@@ -687,7 +692,7 @@ impl WavePlanner {
 
     fn domain_of(&self, operand: Operand) -> DomainId {
         match operand {
-            Operand::Input | Operand::Demos => SAMPLES,
+            Operand::Input | Operand::Demos | Operand::Expected => SAMPLES,
             Operand::Element(domain, _) => domain,
             Operand::Call(call) => self.plan.calls[call as usize].domain,
             Operand::Constant(_) => UNIT,
@@ -697,7 +702,7 @@ impl WavePlanner {
     /// Returns the first level at which a value is there.
     fn level_of(&self, operand: Operand) -> u32 {
         match operand {
-            Operand::Input | Operand::Demos | Operand::Constant(_) => 0,
+            Operand::Input | Operand::Demos | Operand::Expected | Operand::Constant(_) => 0,
             Operand::Call(call) => self.plan.calls[call as usize].level + 1,
             Operand::Element(domain, _) => match &self.plan.domains[domain as usize] {
                 Domain::Inner(inner) => inner.level,
