@@ -116,12 +116,13 @@ fn batt(corpus: &Corpus, devices: &mut [Box<dyn Device>]) -> Result<Vec<Pair>> {
     let mut pairs = Vec::new();
     for values in [true, false] {
         let mut times = [const { Vec::new() }; 2];
+        let mut busy = [0.0; 2];
         for _ in 0..PASSES {
             for (side, times) in times.iter_mut().enumerate() {
                 let none: &mut [Box<dyn Device>] = &mut [];
                 let devices = if side == 0 { none } else { &mut *devices };
                 let started = Instant::now();
-                mega_on(
+                let report = mega_on(
                     devices,
                     &compiled,
                     &samples,
@@ -132,6 +133,7 @@ fn batt(corpus: &Corpus, devices: &mut [Box<dyn Device>]) -> Result<Vec<Pair>> {
                     |_, _| (),
                 );
                 times.push(started.elapsed().as_secs_f64());
+                busy[side] = report.busy.as_secs_f64() * 1e3;
             }
         }
         let [cores, waves] = times.map(|mut times| median(&mut times));
@@ -142,7 +144,12 @@ fn batt(corpus: &Corpus, devices: &mut [Box<dyn Device>]) -> Result<Vec<Pair>> {
             waves,
             compared: lines[0].len(),
             differing,
-            note: format!("entries {}", where_finished(&counts(&reports[1]))),
+            note: format!(
+                "the threads work {:.1} and {:.1} ms; entries: {}",
+                busy[0],
+                busy[1],
+                where_finished(&counts(&reports[1]))
+            ),
         });
     }
     Ok(pairs)
