@@ -274,15 +274,13 @@ template <class F, class G> INLINE void each_own_item(const Wave &w, F f, G by_a
 #include "pack.cuh"
 
 /// Judges runs. args[0], args[1]: the value and the expected grid; args[2]: the steps; args[3]: the
-/// charges. out: a Record an item. costs, if not 0: a number for each item, which becomes 1 if the value is
-/// the expected grid.
+/// charges. out: a Record an item.
 INLINE void run_judge(const Wave &w) {
   each_row_item(w, [&](const Node &node, u32 item) {
     Ctx c = context(w, node, item, 0);
     V result = arg_of(node.args[0], item), expected = arg_of(node.args[1], item);
     Record r = judge(c, node, result, expected);
     put((Record *)node.out + item, r);
-    if (node.costs && r.end == 0 && r.detail == 0) put((u32 *)node.costs + item, 1u);
     // Few runs are left, so they do not wait for each other here.
     if (r.end == LEFT) count_left(c, r.which);
   });

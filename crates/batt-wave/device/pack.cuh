@@ -157,10 +157,9 @@ INLINE u32 packed(const Ctx &c, const Ctx &out, const V &v) {
 }
 
 /// Packs values. args[0]: the values; payload: the heap for the words; out: the place of the words of
-/// each item. owners, if not 0: for each item whether its value is wanted.
+/// each item.
 INLINE void run_pack(const Wave &w) {
   each_row_item(w, [&](const Node &node, u32 item) {
-    if (node.owners && !((const u32 *)node.owners)[item]) return put((u32 *)node.out + item, UNPACKED | ODD);
     Ctx c = context(w, node, item, 0);
     Wave to = w;
     to.heap = node.payload;

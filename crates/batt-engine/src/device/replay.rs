@@ -11,7 +11,7 @@ use super::verify::Seen;
 use super::waves::WaveRun;
 use super::wire::{self, WireError};
 use crate::batt::{BattEntry, BattWorker, CompiledBatt, Goal, StepCount};
-use crate::evaluate::{Verdict, judge};
+use crate::evaluate::judge;
 use crate::interpret::RunError;
 use crate::sample::Sample;
 use crate::wave::{BattPlan, WaveEnd, decode_packed};
@@ -143,10 +143,7 @@ impl<'a> Replay<'a> {
         let entry = |number| of.entry(plan, run, number).unwrap_or_else(left);
         let solved = of.batt.solved();
         let mut found: Vec<Found<'a>> = (0..solved).map(entry).collect();
-        let right = |found: &Found<'_>| matches!(found.entry.verdict(), Verdict::Right);
-        // An output that is left may be right, too.
-        let may_compare = |found: &Found<'_>| right(found) || found.ended().is_err();
-        if of.compares && found[..of.batt.outputs()].iter().any(may_compare) {
+        if of.compares && run.compared.is_some() {
             found.extend((solved..plan.entries.len()).map(entry));
         }
         let is_left = |found: &Found<'_>| found.ended().err();
@@ -171,7 +168,7 @@ impl<'a> Replay<'a> {
             return Err(first.unwrap_or(Reason::Unsent));
         }
         of.leave_late_faults(plan, &mut found, left(Reason::Faults));
-        // Comparisons are not wanted where no candidate is right.
+        // Other comparisons are not wanted, or left to the CPU.
         found.resize(of.batt.entries(), left(Reason::Unsent));
         Ok(Replay {
             of,
@@ -412,13 +409,21 @@ impl<'a> RunThere<'a> {
         number: usize,
     ) -> Result<Found<'a>, Reason> {
         let planned = &plan.entries[number];
+        let solved = self.batt.solved();
+        let (records, program, sample) = match number.checked_sub(solved) {
+            None => (run.records, number, run.sample),
+            Some(comparison) => {
+                let (records, sample) = run.compared.ok_or(Reason::Unsent)?;
+                (records, comparison, sample)
+            }
+        };
         let mut words: &[u32] = &[];
-        let (entry, executed) = match run.records.end(0, number, run.sample) {
+        let (entry, executed) = match records.end(0, program, sample) {
             WaveEnd::Left(reason) => return Err(reason.into()),
             WaveEnd::Value { verdict, hash } => {
                 if self.full {
                     let value = planned.value.ok_or(Reason::Broken)?;
-                    words = run.records.value(0, value, run.sample)?;
+                    words = records.value(0, value, sample)?;
                 }
                 let entry = DeviceEntry::Value {
                     verdict: verdict_of(verdict),

@@ -19,6 +19,10 @@ use crate::wave::{BattPlan, WaveBatch, WaveEngine, WaveRecords, WaveSamples};
 const SMALLEST_CHUNK: usize = 1 << 10;
 const LARGEST_CHUNK: usize = 1 << 13;
 
+/// If fewer runs of a chunk than one in so many have a right candidate, the CPU compares: it solves
+/// these runs again, but another pass of the device has as many launches as the first.
+const FEW: usize = 16;
+
 /// Returns the number of runs in a chunk.
 pub(super) fn chunk(runs: usize, devices: usize) -> usize {
     let fitting = runs.div_ceil(devices.max(1) * 4);
@@ -68,14 +72,21 @@ impl<'a> WaveSubject<'a> {
 pub(super) struct WaveLot {
     runs: Range<usize>,
     records: WaveRecords,
+    /// The comparisons, for some samples.
+    compared: Option<(Vec<usize>, WaveRecords)>,
 }
 
 impl WaveLot {
     /// Returns a run, if it is one of these.
     pub fn run(&self, at: usize) -> Option<WaveRun<'_>> {
+        let sample = at.checked_sub(self.runs.start)?;
         self.runs.contains(&at).then(|| WaveRun {
             records: &self.records,
-            sample: at - self.runs.start,
+            sample,
+            compared: self.compared.as_ref().and_then(|(samples, records)| {
+                let place = samples.binary_search(&sample).ok()?;
+                Some((records, place))
+            }),
         })
     }
 }
@@ -86,6 +97,8 @@ pub(crate) struct WaveRun<'a> {
     pub records: &'a WaveRecords,
     /// The number of its sample in the batch.
     pub sample: usize,
+    /// The records of comparisons, and the number of its sample there.
+    pub compared: Option<(&'a WaveRecords, usize)>,
 }
 
 /// What waves took.
@@ -125,7 +138,8 @@ impl WaveFeeder {
                 .filter(|_| !subject.pieces.is_empty());
             if let Some(plan) = waves.and_then(|waves| waves.planned(engine)) {
                 *is_done = true;
-                feeder.uses_demos |= plan.plan.uses_demos();
+                let mut plans = std::iter::once(&plan.plan).chain(&plan.compared);
+                feeder.uses_demos |= plans.any(|plan| plan.uses_demos());
             }
         }
         feeder
@@ -174,17 +188,43 @@ impl WaveFeeder {
         if self.resident.is_none() {
             engine.release(samples);
         }
+        let mut launches = report.launches;
+        let mut errors = report.errors;
+        let mut compared = None;
+        if let Some(comparisons) = &plan.compared {
+            let is_right = |sample: &usize| {
+                (0..subject.batt.outputs()).any(|output| records.is_right(0, output, *sample))
+            };
+            let right: Vec<usize> = (0..runs.len()).filter(is_right).collect();
+            if right.len() * FEW >= runs.len() {
+                let samples = right.iter().map(|sample| runs.start + sample);
+                let samples = samples.map(|at| load.samples[load.run(at).1]);
+                let samples = self.load(engine, &samples.collect::<Vec<_>>())?;
+                let batch = WaveBatch {
+                    plan: comparisons,
+                    first: 0,
+                    count: right.len(),
+                };
+                let (records, report) = engine.run(&[batch], &samples, subject.limits, stop);
+                engine.release(samples);
+                launches += report.launches;
+                errors.extend(report.errors);
+                compared = Some((right, records));
+            }
+        }
         let times = Times {
             upload: uploaded,
             kernel: started.elapsed() - uploaded,
-            launches: u32::try_from(report.launches).unwrap_or(u32::MAX),
+            launches: u32::try_from(launches).unwrap_or(u32::MAX),
             ..Times::default()
         };
-        let usage = WaveUsage {
-            times,
-            errors: report.errors,
+        let usage = WaveUsage { times, errors };
+        let lot = WaveLot {
+            runs,
+            records,
+            compared,
         };
-        Ok((WaveLot { runs, records }, usage))
+        Ok((lot, usage))
     }
 
     /// Returns samples on the device, and the number of the first one of these runs.

@@ -1,8 +1,8 @@
 //! Plans of batts: a program for each candidate and each score.
 //!
 //! All programs of a batt share its steps. A program fails with the first step that fails in the
-//! order in which the CPU executes the steps of the solver. Comparisons are programs, too: most of
-//! their steps are those of the scores. Their values come back only where a candidate is right.
+//! order in which the CPU executes the steps of the solver. Comparisons have a plan of their own, for
+//! the samples for which a candidate is right.
 
 use batt_arc::{Grid, Pair};
 use batt_dsl::{Dialect, OwnedValue};
@@ -16,7 +16,7 @@ use super::plan::{Call, Domain, DomainId, Operand, WavePlan, WavePlanner};
 use super::report::WaveReason;
 use super::table::KernelTable;
 use super::wire::Encoded;
-use crate::batt::{CompiledBatt, Solver, Work};
+use crate::batt::{CompiledBatt, Goal, Solver, Work};
 use crate::device::DeviceError;
 use crate::lower::{CONSTANT, Instruction, Source, Steps};
 use crate::sample::Sample;
@@ -30,9 +30,13 @@ const EXPECTED: u32 = 3;
 /// The most cells and elements of demonstrations: `MOST_MASS` in `kernels.cuh`.
 const MOST_MASS: usize = 8192;
 
-/// The plan of a batt. Its programs are the candidates, the scores and the comparisons, in their order.
+/// The plan of a batt.
 pub(crate) struct BattPlan {
+    /// The candidates and the scores, in their order.
     pub plan: WavePlan,
+    /// The comparisons, if there are any.
+    pub compared: Option<WavePlan>,
+    /// All of them.
     pub entries: Vec<PlannedEntry>,
 }
 
@@ -65,65 +69,90 @@ impl BattPlan {
         if has_defaults {
             return None;
         }
-        let mut planner = WavePlanner::new(table, batt.dialect());
-        let (count, steps) = match compares {
-            true => (batt.entries(), batt.plan.steps.instructions.len()),
-            false => (batt.solved(), batt.len()),
-        };
-        let vals = planner.batt_steps(&batt.plan.steps, steps);
-        let mut entries = vec![PlannedEntry::default(); count];
-        let mut programs = vec![None; count];
-        for solver in &batt.plan.solvers {
-            let orders = orders(solver, compares);
-            for (part, steps) in orders.iter().enumerate() {
-                let number = solver.parts[part].entry as usize;
-                let before = shared_parts(solver, part);
-                let result = planner.batt_source(&batt.plan.steps, batt.plan.values[number], &vals);
-                let others = before
-                    .iter()
-                    .flat_map(|&part| solver.parts[part].work.iter().map(|work| work.step));
-                programs[number] = result
-                    .zip(operands(steps.iter().copied(), &vals))
-                    .zip(operands(others, &vals));
-                entries[number] = PlannedEntry {
-                    steps: steps.clone(),
-                    early: early_steps(solver, part),
-                    after: before
-                        .iter()
-                        .map(|&part| solver.parts[part].entry)
-                        .collect(),
-                    value: None,
-                };
-            }
-        }
-        let nothing = planner.constant(&OwnedValue::None);
-        for (number, program) in programs.into_iter().enumerate() {
-            let planned = program.and_then(|((result, steps), others)| {
-                let Val::Data(result) = result else {
-                    return None;
-                };
-                let others: Vec<Operand> = others.iter().map(|(_, operand)| *operand).collect();
-                let (steps, result) = planner.until_failure(steps, result);
-                let mut planned = planner.planned_with(steps, result, &others);
-                // Scores have no verdict.
-                if let (true, Some(Val::Data(nothing))) = (number >= batt.outputs(), &nothing) {
-                    planned.expected = Some(*nothing);
-                }
-                if values && !planner.is_failure(result) {
-                    let values = &mut planner.plan.values;
-                    entries[number].value = Some(value_number(values, result));
-                    if number < batt.solved() {
-                        planner.plan.always = planner.plan.values.len();
-                    }
-                }
-                Some(planned)
-            });
-            planner.push(planned);
-        }
-        let mut plan = planner.finish();
-        prune(&mut plan);
-        (!plan.programs.is_empty()).then_some(BattPlan { plan, entries })
+        let (plan, mut entries) = planned(table, batt, Goal::Solve, values);
+        let compared = (compares && batt.scores() > 0).then(|| {
+            let (plan, comparisons) = planned(table, batt, Goal::Compare, values);
+            entries.extend(comparisons);
+            plan
+        });
+        (!plan.programs.is_empty()).then_some(BattPlan {
+            plan,
+            compared,
+            entries,
+        })
     }
+}
+
+/// Plans candidates and scores, or comparisons.
+fn planned(
+    table: &'static KernelTable,
+    batt: &CompiledBatt,
+    goal: Goal,
+    values: bool,
+) -> (WavePlan, Vec<PlannedEntry>) {
+    let mut planner = WavePlanner::new(table, batt.dialect());
+    let steps = &batt.plan.steps;
+    let count = match goal {
+        // The others are twins.
+        Goal::Solve => batt.len(),
+        _ => steps.instructions.len(),
+    };
+    let vals = planner.batt_steps(steps, count);
+    let shown = batt.shown(goal);
+    let mut entries = vec![PlannedEntry::default(); shown.len()];
+    let mut programs = vec![None; shown.len()];
+    for solver in &batt.plan.solvers {
+        for (part, order) in orders(solver).into_iter().enumerate() {
+            let number = solver.parts[part].entry as usize;
+            let Some(place) = number
+                .checked_sub(shown.start)
+                .filter(|_| shown.contains(&number))
+            else {
+                continue;
+            };
+            let before = shared_parts(solver, part);
+            let result = planner.batt_source(steps, batt.plan.values[number], &vals);
+            let others = before
+                .iter()
+                .flat_map(|&part| solver.parts[part].work.iter().map(|work| work.step));
+            programs[place] = result
+                .zip(operands(order.iter().copied(), &vals))
+                .zip(operands(others, &vals));
+            entries[place] = PlannedEntry {
+                steps: order,
+                early: early_steps(solver, part),
+                after: before
+                    .iter()
+                    .map(|&part| solver.parts[part].entry)
+                    .collect(),
+                value: None,
+            };
+        }
+    }
+    let nothing = planner.constant(&OwnedValue::None);
+    for (place, program) in programs.into_iter().enumerate() {
+        let planned = program.and_then(|((result, steps), others)| {
+            let Val::Data(result) = result else {
+                return None;
+            };
+            let others: Vec<Operand> = others.iter().map(|(_, operand)| *operand).collect();
+            let (steps, result) = planner.until_failure(steps, result);
+            let mut planned = planner.planned_with(steps, result, &others);
+            // Only candidates have verdicts.
+            let is_judged = shown.start + place < batt.outputs();
+            if let (false, Some(Val::Data(nothing))) = (is_judged, &nothing) {
+                planned.expected = Some(*nothing);
+            }
+            if values && !planner.is_failure(result) {
+                entries[place].value = Some(value_number(&mut planner.plan.values, result));
+            }
+            Some(planned)
+        });
+        planner.push(planned);
+    }
+    let mut plan = planner.finish();
+    prune(&mut plan);
+    (plan, entries)
 }
 
 /// Returns the place of a value among those that come back.
@@ -136,13 +165,11 @@ fn value_number(values: &mut Vec<Operand>, value: Operand) -> u32 {
 }
 
 /// Returns the steps of each part of a solver, in the order of their execution.
-fn orders(solver: &Solver, compares: bool) -> Vec<Vec<u32>> {
-    let mut orders = vec![Vec::new(); solver.parts(compares).len()];
+fn orders(solver: &Solver) -> Vec<Vec<u32>> {
+    let mut orders = vec![Vec::new(); solver.parts.len()];
     for work in solver.parts.iter().flat_map(|part| &part.work) {
         for user in work.users.iter() {
-            if let Some(order) = orders.get_mut(user) {
-                order.push(work.step);
-            }
+            orders[user].push(work.step);
         }
     }
     orders

@@ -687,7 +687,6 @@ impl<'p> Chunk<'_, 'p> {
         let (mut steps, mut charges, mut nodes) = (Vec::new(), Vec::new(), Vec::new());
         let mut segments = Vec::with_capacity(self.slices.len());
         let (mut total, mut values) = (0, 0);
-        let flags = self.flags(room)?;
         for (slice, part) in self.slices.iter().enumerate() {
             let plan = self.batch(slice).plan;
             segments.push(Segment {
@@ -748,7 +747,6 @@ impl<'p> Chunk<'_, 'p> {
                     items: part.count as u32,
                     extra: program.cost,
                     dialect: plan.dialect as u32,
-                    costs: flags[slice],
                     ..Node::default()
                 });
                 total += part.count;
@@ -772,7 +770,7 @@ impl<'p> Chunk<'_, 'p> {
         }
         let judge = self.engine.table().special("judge");
         self.launch(&[(judge, &nodes)], room)?;
-        let packing = self.pack(room, &flags)?;
+        let packing = self.pack(room)?;
         let mut heap = [Heap::default()];
         self.engine
             .device

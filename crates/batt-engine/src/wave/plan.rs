@@ -167,8 +167,6 @@ pub struct WavePlan {
     pub(super) programs: Vec<PlannedProgram>,
     /// The values that come back to the host.
     pub(super) values: Vec<Operand>,
-    /// How many of them come back always, and not only where a candidate is right.
-    pub(super) always: usize,
     /// Whether a call takes the demonstrations.
     pub(super) uses_demos: bool,
     /// The place of each added program among `programs`; `None` if the device cannot run it.
@@ -257,7 +255,6 @@ impl WavePlanner {
                 opening: Vec::new(),
                 programs: Vec::new(),
                 values: Vec::new(),
-                always: 0,
                 uses_demos: false,
                 places: Vec::new(),
             },

@@ -88,6 +88,14 @@ impl WaveRecords {
         }
     }
 
+    /// Returns whether a program of a batch returned the expected grid of a sample.
+    pub(crate) fn is_right(&self, batch: usize, program: usize, sample: usize) -> bool {
+        matches!(
+            self.end(batch, program, sample),
+            WaveEnd::Value { verdict: 0, .. }
+        )
+    }
+
     /// Returns what the device charged for a finished run: at least the steps that the CPU takes.
     pub fn charge(&self, batch: usize, program: usize, sample: usize) -> Option<u64> {
         let record = self.record(batch, self.place(batch, program)?, sample)?;

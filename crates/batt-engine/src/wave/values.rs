@@ -51,30 +51,8 @@ pub(super) struct Packing {
 }
 
 impl Chunk<'_, '_> {
-    /// Returns for each slice the address of a number for each sample, which `judge` sets to 1 if a
-    /// candidate is right; 0 if no value depends on that.
-    pub(super) fn flags(&mut self, room: &mut Room) -> Result<Vec<u64>, Failure> {
-        let mut flags = Vec::with_capacity(self.slices.len());
-        for (slice, part) in self.slices.iter().enumerate() {
-            let plan = self.batch(slice).plan;
-            let bytes = 4 * part.count as u64;
-            flags.push(match plan.always < plan.values.len() {
-                true => room.values.take(bytes)?,
-                false => 0,
-            });
-            if flags[slice] != 0 {
-                self.engine.device.clear(flags[slice], bytes)?;
-            }
-        }
-        Ok(flags)
-    }
-
     /// Packs the values of all plans. Returns `None` if there are none.
-    pub(super) fn pack(
-        &mut self,
-        room: &mut Room,
-        flags: &[u64],
-    ) -> Result<Option<Packing>, Failure> {
+    pub(super) fn pack(&mut self, room: &mut Room) -> Result<Option<Packing>, Failure> {
         let counts = self.slices.iter().enumerate();
         let counts = counts.map(|(slice, part)| self.batch(slice).plan.values.len() * part.count);
         let count: usize = counts.sum();
@@ -102,17 +80,12 @@ impl Chunk<'_, '_> {
         let mut out = places_at;
         for (slice, part) in self.slices.iter().enumerate() {
             let plan = self.batch(slice).plan;
-            for (number, &value) in plan.values.iter().enumerate() {
+            for &value in &plan.values {
                 let mut node = Node {
                     out,
                     payload: heap_at,
                     items: part.count as u32,
                     dialect: plan.dialect as u32,
-                    owners: if number < plan.always {
-                        0
-                    } else {
-                        flags[slice]
-                    },
                     ..Node::default()
                 };
                 node.args[0] = self.arg(slice, value, SAMPLES);
