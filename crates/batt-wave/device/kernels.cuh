@@ -259,6 +259,7 @@ template <class F, class G> INLINE void each_own_item(const Wave &w, F f, G by_a
 #define BOTH(name, count, room, ...)                                                       \
   BY_LANES(name, count, room, [&](const Node &node, u32 item) {                            \
     Ctx c = context(w, node, item, room);                                                  \
+    using Taken = Parameters<decltype(op_##name##_by_all)>;                                \
     const u32 rate = rate_of(__VA_ARGS__);                                                 \
     u32 cost = 0;                                                                          \
     auto PAY = [&](const V &v) { if (node.costs && rate) cost += rate * mass_by_all(v); };   \

@@ -65,7 +65,7 @@ INLINE V pack_patch(const Ctx &c, const V &v, Packer &p) {
   }
   u16 *order = (u16 *)take_alone(c, (u64)n * 4), *elements = order + n;
   if (!order) return stopped(MEMORY);
-  V failed = write_order<DEEPEST>(c, v, order);
+  V failed = write_order_of<Lone>(c, v, order);
   if (failed.kind != NONE) return failed;
   u32 k = 0;
   for (u32 row = 0; row < v.a; row++)
@@ -87,7 +87,7 @@ template <int DEPTH> INLINE V pack_items(const Ctx &c, const V &v, Packer &p) {
   if (v.kind == SET && n > 1 && v.c != IN_ORDER && p.to) {
     u16 *numbers = (u16 *)take_alone(c, (u64)n * 2);
     if (!numbers) return stopped(MEMORY);
-    V failed = write_order<DEEPEST>(c, v, numbers);
+    V failed = write_order_of<Lone>(c, v, numbers);
     if (failed.kind != NONE) return failed;
     order = numbers;
   }

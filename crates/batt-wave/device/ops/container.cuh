@@ -91,8 +91,8 @@ THREAD_OP(size)(const Ctx &c, Any container) {
 }
 THREAD_OP(first)(const Ctx &c, Any container) { return end_alone(c, container, false); }
 THREAD_OP(last)(const Ctx &c, Any container) { return end_alone(c, container, true); }
-INLINE V op_first_by_all(const Ctx &c, V container) { return end_of_set<Warp>(c, container, false); }
-INLINE V op_last_by_all(const Ctx &c, V container) { return end_of_set<Warp>(c, container, true); }
+INLINE V op_first_by_all(const Ctx &c, Any container) { return end_of_set<Warp>(c, container, false); }
+INLINE V op_last_by_all(const Ctx &c, Any container) { return end_of_set<Warp>(c, container, true); }
 
 // ---- Elements ----------------------------------------------------------------------------------
 
