@@ -243,7 +243,7 @@ template <class F> INLINE Board board_of_items(u32 *words, const V *items, u32 n
 }
 /// Is a grid so large that drawing the elements of a tuple on it may cost the CPU more than the bounds of
 /// the ops?
-INLINE bool is_dear(const V &grid, const V &list) { return list.kind == TUPLE && grid.a * grid.b > 2048; }
+INLINE bool costs_much(const V &grid, const V &list) { return list.kind == TUPLE && grid.a * grid.b > 2048; }
 
 // ---- Colours of cells -----------------------------------------------------------------------------
 

@@ -804,7 +804,7 @@ INLINE V locations_in_wide(const Ctx &c, const V &patch, const V &grid, Board *w
   }
   if (patch.kind != TUPLE && patch.kind != SET) return is_any_grid(patch) ? no_places(patch) : no_grid(patch);
   if (!all_of_kind(patch, PAIR) && !all_of_kind(patch, CELL)) return no_patch(patch);
-  if (is_dear(grid, patch)) return stopped(LIMIT);
+  if (costs_much(grid, patch)) return stopped(LIMIT);
   u32 *words = (u32 *)take(c, 2 * WIDE_SIDE * 4);
   if (!words) return stopped(MEMORY);
   *where = board_of_items(words, (const V *)patch.bits, patch.len, [](const V &) { return true; }) & wide_area(grid);
@@ -938,7 +938,7 @@ CALLED V painted_wide(const Ctx c, const V grid, const V obj, i32 down, i32 righ
 }
 /// The WIDE grid with the cells of a tuple or a set, which has some.
 CALLED V listed_wide(const Ctx c, const V grid, const V list) {
-  if (is_dear(grid, list)) return stopped(LIMIT);
+  if (costs_much(grid, list)) return stopped(LIMIT);
   u32 *words = (u32 *)take(c, 2 * WIDE_SIDE * 4);
   if (!words) return stopped(MEMORY);
   bool clash = false;
