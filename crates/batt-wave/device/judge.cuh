@@ -35,27 +35,42 @@ INLINE u32 verdict_of(const V &v, const V &expected) {
   return count(wrong);
 }
 
-/// The length of a tuple of numbers that are not negative; 0 for others.
-INLINE u32 length_of_numbers(const Ctx &c, const V &v) {
-  bool flat = v.kind == PAIR || (v.kind == CELL && has_triples(c));
-  if (flat) return row_of(v.len) < 0 || column_of(v.len) < 0 ? 0 : v.kind == PAIR ? 2 : 3;
-  if (v.kind != TUPLE) return 0;
-  const V *items = (const V *)v.bits;
-  for (u32 k = 0; k < v.len; k++)
-    if (!is_int(items[k]) || int_of(items[k]) < 0) return 0;
-  return v.len;
+/// Cell j of a row of numbers; None if the row is no such tuple.
+INLINE V number_in_row(const Ctx &c, const V &row, u32 j) {
+  if (row.kind == TUPLE) return ((const V *)row.bits)[j];
+  bool flat = row.kind == PAIR || (row.kind == CELL && has_triples(c));
+  return !flat ? none() : integer(j == 2 ? row.a : j ? column_of(row.len) : row_of(row.len));
 }
-/// May a tuple that is no GRID equal one, because it holds bools, or be one of other sizes or colours?
-INLINE bool may_be_grid(const Ctx &c, const V &v) {
-  if (v.kind != TUPLE || v.len == 0) return false;
+/// The verdict on a tuple that is no GRID. Numbers up to 255 make a grid. One with bools is none, but it may
+/// equal the expected one.
+INLINE u32 verdict_of_tuple(const Ctx &c, const V &v, const V &expected) {
   const V *items = (const V *)v.bits;
-  u32 width = length_of_numbers(c, items[0]);
-  if (width == 0) return false;
-  return !rows_of(rows([&](u32 l) {
-    for (u32 k = l; k < v.len; k += 32)
-      if (length_of_numbers(c, items[k]) != width) return 1u;
-    return 0u;
+  if (v.len == 0) return NOT_A_GRID;
+  auto width_of = [&](const V &row) { return row.kind == TUPLE ? row.len : row.kind == PAIR ? 2u : row.kind == CELL && has_triples(c) ? 3u : 0u; };
+  u32 width = width_of(items[0]), flags = 0;
+  bool fits = v.len == expected.a && width == expected.b;
+  const u32 *planes = (const u32 *)expected.bits;
+  u32 wrong = sum(rows([&](u32 l) {
+    u32 own = 0;
+    for (u32 k = l; k < v.len; k += 32) {
+      if (width_of(items[k]) != width || width == 0) {
+        flags |= 1;
+        continue;
+      }
+      for (u32 j = 0; j < width; j++) {
+        V cell = number_in_row(c, items[k], j);
+        if (cell.kind != INT || cell.bits > 255) flags |= 2;
+        u32 color = 0;
+        for (u32 p = 0; fits && p < 4; p++) color |= (planes[32 * p + k] >> j & 1) << p;
+        own += fits && !(is_int(cell) && cell.bits == color);
+      }
+    }
+    return own;
   }));
+  flags = columns_of(rows([&](u32) { return flags; }));
+  if (flags & 1) return NOT_A_GRID;
+  if (flags & 2) return fits && wrong == 0 ? 0 : NOT_A_GRID;
+  return fits ? wrong : 0x80000000u | v.len << 16 | width;
 }
 
 /// The values of a step.
@@ -111,14 +126,12 @@ INLINE Record judge(const Ctx &c, const Node &node, const V &result, const V &ex
   }
   u64 hash = 0;
   // Values of these kinds may equal a grid, or contain what has no hash here.
-  if (!hash_value<2>(c, result, &hash)) {
+  if (!hash_value<4>(c, result, &hash)) {
     Record r = {2, ODD, charge, 0, 0};
     return r;
   }
-  if (expected.kind == GRID && may_be_grid(c, result)) {
-    Record r = {2, ODD, charge, 0, 0};
-    return r;
-  }
-  Record r = {0, 0, charge, verdict_of(result, expected), hash};
+  bool tuple = result.kind == TUPLE && expected.kind == GRID;
+  u32 verdict = tuple ? verdict_of_tuple(c, result, expected) : verdict_of(result, expected);
+  Record r = {0, 0, charge, verdict, hash};
   return r;
 }

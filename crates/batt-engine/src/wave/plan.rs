@@ -483,10 +483,7 @@ impl WavePlanner {
     /// Returns whether a container is often a location or a cell.
     fn may_be_flat(&self, items: Operand) -> bool {
         match items {
-            Operand::Input
-            | Operand::Demos
-            | Operand::Expected
-            | Operand::Element(..) => false,
+            Operand::Input | Operand::Demos | Operand::Expected | Operand::Element(..) => false,
             Operand::Constant(number) => self.plan.constants.is_flat(number as usize),
             Operand::Call(call) => {
                 let call = &self.plan.calls[call as usize];

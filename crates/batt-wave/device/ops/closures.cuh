@@ -356,6 +356,15 @@ INLINE V extreme_by(const Ctx &c, V items, Results r, bool most, bool value) {
   return all[best];
 }
 
+/// The same for results that are tuples.
+CALLED V sorted_by_any(const Ctx &c, V items, Results r) {
+  bool ordered = put_in_order(c, items, r);
+  V *all = (V *)take(c, (u64)r.count * sizeof(V)), *to = (V *)take(c, (u64)r.count * sizeof(V));
+  if (!all || !to || !spread_elements(c, items, all)) return stopped(MEMORY);
+  sync();
+  Items elements = {all, r.count, ordered};
+  return sorted_by_tuples(c, elements, r.at, to);
+}
 /// A tuple of the elements, sorted by their results. Equal ones keep their order.
 INLINE V sorted_by(const Ctx &c, V items, Results r) {
   V failed = failure_in(!is_unordered(items), r);
@@ -368,7 +377,7 @@ INLINE V sorted_by(const Ctx &c, V items, Results r) {
       if (!key_of(r.at[k], &key) || (r.at[k].kind == PAIR) != pairs) return 1u;
     return 0u;
   }));
-  if (odd) return stopped(ODD);
+  if (odd) return sorted_by_any(c, items, r);
   bool ordered = put_in_order(c, items, r);
   V *all = (V *)take(c, (u64)r.count * sizeof(V)), *sorted = (V *)take(c, (u64)r.count * sizeof(V));
   i64 *keys = (i64 *)take(c, (u64)r.count * 8);

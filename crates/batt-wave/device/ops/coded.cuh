@@ -163,6 +163,7 @@ INLINE V decoded(const Ctx &c, const Codes &x, const V &v) {
   if (x.count == 0 || !is_value(v)) return v;
   if (v.kind == GRID) return decoded_grid(c, x, v);
   if (v.kind == RAGGED) return stopped(ODD);
+  if (v.kind == WIDE) return stopped(SIZE);
   if (v.kind != TUPLE || v.len == 0 || v.len > 2 * SIDE || has_empty_rows(v)) return v;
   V *parts = (V *)take(c, v.len * sizeof(V));
   if (!parts) return stopped(MEMORY);
@@ -235,9 +236,9 @@ template <class F> INLINE V with_coded(const Ctx &c, const V &v, bool bools, F f
   return is_value(grid) ? decoded(c, x, f(grid)) : grid;
 }
 #define CODED_1(name, bools) \
-  ROW_OP(name)(const Ctx &c, V v) { return with_coded(c, v, bools, [&](const V &grid) { return plain_##name(c, grid); }); }
+  ROW_OP(name)(const Ctx &c, Any v) { return with_coded(c, v, bools, [&](const V &grid) { return plain_##name(c, grid); }); }
 #define CODED_2(name) \
-  ROW_OP(name)(const Ctx &c, V v, V y) { return with_coded(c, v, true, [&](const V &grid) { return plain_##name(c, grid, y); }); }
+  ROW_OP(name)(const Ctx &c, Any v, V y) { return with_coded(c, v, true, [&](const V &grid) { return plain_##name(c, grid, y); }); }
 /// A set of cells or of locations that is no patch, mirrored: `f` gives the new place of one.
 template <class F> INLINE V mirrored_set(const Ctx &c, V v, F f) {
   Points p;
@@ -266,7 +267,7 @@ template <class F> INLINE V mirrored_set(const Ctx &c, V v, F f) {
   return settled(c, set_of_images(to, v.len, v, nullptr));
 }
 #define MIRROR(name, i_, j_)                                                                             \
-  ROW_OP(name)(const Ctx &c, V v) {                                                                      \
+  ROW_OP(name)(const Ctx &c, Any v) {                                                                    \
     if (v.kind == SET)                                                                                   \
       return mirrored_set(c, v, [](const Extent &e, i32 i, i32 j) { return place(i_, j_); });            \
     return with_coded(c, v, true, [&](const V &grid) { return plain_##name(c, grid); });                 \
@@ -279,7 +280,7 @@ CODED_1(cmirror, true)
 CODED_1(rot90, true)
 CODED_1(rot180, true)
 CODED_1(rot270, true)
-ROW_OP(trim)(const Ctx &c, V v) {
+ROW_OP(trim)(const Ctx &c, Any v) {
   if (has_empty_rows(v)) return empty_rows(c, v.len < 2 ? 0 : v.len - 2);
   return with_coded(c, v, true, [&](const V &grid) { return plain_trim(c, grid); });
 }
@@ -302,14 +303,14 @@ INLINE V as_pair(const V &v) {
   i32 i, j;
   return v.kind == TUPLE && two_numbers(v, false, &i, &j) ? pair(i, j) : v;
 }
-ROW_OP(crop)(const Ctx &c, V grid, V start, V dims) {
+ROW_OP(crop)(const Ctx &c, Any grid, V start, V dims) {
   start = as_pair(start), dims = as_pair(dims);
   return with_coded(c, grid, true, [&](const V &g) { return plain_crop(c, g, start, dims); });
 }
-ROW_OP(subgrid)(const Ctx &c, V patch, V grid) {
+ROW_OP(subgrid)(const Ctx &c, V patch, Any grid) {
   return with_coded(c, grid, true, [&](const V &g) { return plain_subgrid(c, patch, g); });
 }
-ROW_OP(hconcat)(const Ctx &c, V a, V b) {
+ROW_OP(hconcat)(const Ctx &c, Any a, Any b) {
   Codes x = no_codes();
   bool coded = (a.kind == TUPLE && (has_lines(b) || b.kind == TUPLE)) || (b.kind == TUPLE && has_lines(a));
   if (coded) {
@@ -320,18 +321,20 @@ ROW_OP(hconcat)(const Ctx &c, V a, V b) {
   }
   return decoded(c, x, plain_hconcat(c, a, b));
 }
-ROW_OP(vconcat)(const Ctx &c, V a, V b) { return plain_vconcat(c, a, b); }
-THREAD_OP(index)(const Ctx &c, V grid, V at) { return plain_index(c, grid, at); }
+ROW_OP(vconcat)(const Ctx &c, Any a, Any b) { return plain_vconcat(c, a, b); }
+THREAD_OP(index)(const Ctx &c, Any grid, V at) { return plain_index(c, grid, at); }
 
 // ---- Ops that do --------------------------------------------------------------------------------
 
-ROW_OP(cellwise)(const Ctx &c, V a, V b, V fallback) {
+ROW_OP(cellwise)(const Ctx &c, Any a, Any b, V fallback) {
   Codes x = no_codes();
   if (a.kind == TUPLE || b.kind == TUPLE || is_odd_cell(c, fallback)) {
     x.taken = colors_in(a) | colors_in(b) | colors_in(fallback);
     a = coded_grid(c, x, a);
     b = coded_grid(c, x, b);
     if (!is_value(a) || !is_value(b)) return stopped(ODD);
+    // The colours of a wide grid are not among those taken.
+    if (x.count && (a.kind == WIDE || b.kind == WIDE)) return stopped(SIZE);
     if (a.kind == GRID && b.kind == GRID) fallback = coded_value(c, x, fallback);
   }
   return decoded(c, x, plain_cellwise(c, a, b, fallback));
@@ -348,7 +351,7 @@ CALLED V replaced_lines(const Ctx &c, const V &v, u32 from, u32 to) {
   paint_rows(r.grid, where, to);
   return value_of_lines(c, r);
 }
-ROW_OP(replace)(const Ctx &c, V grid, V replacee, V replacer) {
+ROW_OP(replace)(const Ctx &c, Any grid, V replacee, V replacer) {
   if (grid.kind == RAGGED && !has_triples(c) && is_color(replacee) && is_color(replacer))
     return replaced_lines(c, grid, (u32)replacee.bits, (u32)replacer.bits);
   Codes x = no_codes();
@@ -363,7 +366,7 @@ ROW_OP(replace)(const Ctx &c, V grid, V replacee, V replacer) {
   }
   return decoded(c, x, plain_replace(c, grid, replacee, replacer));
 }
-ROW_OP(switch)(const Ctx &c, V grid, V a, V b) {
+ROW_OP(switch)(const Ctx &c, Any grid, V a, V b) {
   Codes x = no_codes();
   bool odd = is_odd_cell(c, a) || is_odd_cell(c, b);
   if ((grid.kind == TUPLE || odd) && a.kind != BOOL && b.kind != BOOL) {
@@ -383,7 +386,7 @@ ROW_OP(canvas)(const Ctx &c, V value, V dims) {
   value = coded_value(c, x, value);
   return decoded(c, x, plain_canvas(c, value, dims));
 }
-ROW_OP(fill)(const Ctx &c, V grid, V value, V patch) {
+ROW_OP(fill)(const Ctx &c, Any grid, V value, Any patch) {
   // No location lies in it.
   if (is_patch(patch) && has_empty_rows(grid)) return grid;
   Codes x = no_codes();
@@ -395,7 +398,7 @@ ROW_OP(fill)(const Ctx &c, V grid, V value, V patch) {
   }
   return decoded(c, x, plain_fill(c, grid, value, patch));
 }
-ROW_OP(paint)(const Ctx &c, V grid, V obj) {
+ROW_OP(paint)(const Ctx &c, Any grid, Any obj) {
   Codes x = no_codes();
   if (grid.kind == TUPLE) {
     x.taken = colors_in(grid) | colors_in(obj);
@@ -415,7 +418,7 @@ INLINE V coded_ground(const Ctx &c, Codes &x, const V &v, const V &other) {
   V grid = coded_grid(c, x, v);
   return grid.kind == GRID && !has_background(grid) ? stopped(ODD) : grid;
 }
-ROW_OP(underfill)(const Ctx &c, V grid, V value, V patch) {
+ROW_OP(underfill)(const Ctx &c, Any grid, V value, Any patch) {
   Codes x = no_codes();
   grid = coded_ground(c, x, grid, value);
   if (!is_value(grid)) return grid;
@@ -425,17 +428,17 @@ ROW_OP(underfill)(const Ctx &c, V grid, V value, V patch) {
   }
   return decoded(c, x, plain_underfill(c, grid, value, patch));
 }
-ROW_OP(underpaint)(const Ctx &c, V grid, V obj) {
+ROW_OP(underpaint)(const Ctx &c, Any grid, Any obj) {
   Codes x = no_codes();
   grid = coded_ground(c, x, grid, obj);
   return is_value(grid) ? decoded(c, x, plain_underpaint(c, grid, obj)) : grid;
 }
-ROW_OP(cover)(const Ctx &c, V grid, V patch) {
+ROW_OP(cover)(const Ctx &c, Any grid, Any patch) {
   Codes x = no_codes();
   grid = coded_ground(c, x, grid, none());
   return is_value(grid) ? decoded(c, x, plain_cover(c, grid, patch)) : grid;
 }
-ROW_OP(move)(const Ctx &c, V grid, V obj, V offset) {
+ROW_OP(move)(const Ctx &c, Any grid, V obj, V offset) {
   Codes x = no_codes();
   grid = coded_ground(c, x, grid, obj);
   return is_value(grid) ? decoded(c, x, plain_move(c, grid, obj, offset)) : grid;
