@@ -6,13 +6,15 @@ use batt_arc::corpus;
 use batt_dsl::{Dialect, Fault, Limits, OwnedValue, Run};
 use batt_emulated::Emulated;
 use batt_engine::Cancel;
-use batt_engine::device::{Device, DeviceOptions, Reason};
+use batt_engine::device::{Batch, Counts, Device, DeviceError, DeviceOptions, Launched, Reason};
+use batt_engine::wave::{KernelTable, WaveBuffer, WaveDevice, WaveEngine, WaveLaunch};
 use batt_engine::{
     BattEntry, CompiledBatt, MegaOptions, MegaReport, Sample, Shard, Verdict, mega_on,
 };
 use batt_lang::batt::BattFile;
 use batt_lang::card::{self, CardDonor, CardOptions};
 use batt_lang::{Batt, OnError, SolverFile};
+use batt_wave::EmulatedWaves;
 
 /// Solvers that fail on some samples, in several ways.
 const FAILING: &str = "
@@ -389,4 +391,96 @@ fn cancelling_delivers_a_prefix() {
         assert!((21..=lines.len()).contains(&delivered.len()));
         assert!(delivered.iter().zip(&lines).all(|(a, b)| *a == b.2));
     });
+}
+
+/// Emulated waves whose launches fail at regular intervals.
+struct FailingWaves {
+    waves: EmulatedWaves,
+    launches: usize,
+    fails: usize,
+}
+
+impl WaveDevice for FailingWaves {
+    fn name(&self) -> String {
+        "failing waves".to_owned()
+    }
+
+    fn table(&self) -> &'static KernelTable {
+        self.waves.table()
+    }
+
+    fn memory(&self) -> u64 {
+        self.waves.memory()
+    }
+
+    fn allocate(&mut self, bytes: u64) -> Result<WaveBuffer, DeviceError> {
+        self.waves.allocate(bytes)
+    }
+
+    fn free(&mut self, buffer: WaveBuffer) {
+        self.waves.free(buffer);
+    }
+
+    fn upload(&mut self, to: u64, bytes: &[u8]) -> Result<(), DeviceError> {
+        self.waves.upload(to, bytes)
+    }
+
+    fn clear(&mut self, at: u64, bytes: u64) -> Result<(), DeviceError> {
+        self.waves.clear(at, bytes)
+    }
+
+    fn launch(&mut self, launches: &[WaveLaunch]) -> Result<(), DeviceError> {
+        self.launches += 1;
+        match self.launches.is_multiple_of(self.fails) {
+            true => Err(DeviceError::Launch("an illegal address".into())),
+            false => self.waves.launch(launches),
+        }
+    }
+
+    fn download(&mut self, from: u64, into: &mut [u8]) -> Result<(), DeviceError> {
+        self.waves.download(from, into)
+    }
+}
+
+/// A device with such waves.
+struct Failing(Emulated, WaveEngine);
+
+impl Device for Failing {
+    fn name(&self) -> String {
+        "failing".to_owned()
+    }
+
+    fn memory(&self) -> u64 {
+        self.0.memory()
+    }
+
+    fn waves(&mut self) -> Option<&mut WaveEngine> {
+        Some(&mut self.1)
+    }
+
+    fn run(&mut self, batch: &Batch<'_>) -> Result<Launched, DeviceError> {
+        self.0.run(batch)
+    }
+}
+
+#[test]
+fn waves_that_fail_change_nothing() {
+    let (expected, lines) = run(&mut [], &options(2, 1), 0);
+    for fails in [1, 30, 200] {
+        let waves = FailingWaves {
+            waves: EmulatedWaves,
+            launches: 0,
+            fails,
+        };
+        let engine = WaveEngine::new(Box::new(waves)).expect("an engine");
+        let device = Failing(Emulated::default(), engine);
+        let (report, found) = run(&mut [Box::new(device)], &options(2, 9), 0);
+        assert_lines(&found, &lines);
+        assert_same(&report, &expected);
+        let device = report.device.expect("devices were used");
+        assert!(!device.devices[0].errors.is_empty());
+        let left = |counts: &Counts| counts.left[Reason::Device.index()];
+        assert!(left(&device.runs) + left(&device.entries) > 0);
+        assert_eq!(device.runs.total() as usize, report.runs);
+    }
 }
