@@ -7,7 +7,6 @@ use std::thread;
 use std::time::Instant;
 
 use anyhow::{Result, anyhow};
-use batt::DeviceChoice;
 use batt_dsl::{Limits, Run};
 use batt_engine::device::{Counts, Device, DeviceOptions, ScoreOptions, score_table};
 use batt_engine::wave::{WaveBatch, WavePlan};
@@ -18,7 +17,6 @@ use batt_lang::OnError;
 use batt_reference::median;
 
 use crate::corpus::{Corpus, merged_to_size};
-use crate::devices;
 use crate::interrupt;
 use crate::mega::targets::STEPS;
 use crate::targets::o_g;
@@ -43,11 +41,10 @@ struct Pair {
 }
 
 /// Measures both workloads. Returns the lines of the report, and whether all results agree.
-pub fn measure(corpus: &Corpus, choice: &DeviceChoice) -> Result<(Vec<String>, bool)> {
-    let mut devices = devices::open(choice)?;
-    let mut pairs = batt(corpus, devices.as_mut())?;
+pub fn measure(corpus: &Corpus, devices: &mut [Box<dyn Device>]) -> Result<(Vec<String>, bool)> {
+    let mut pairs = batt(corpus, devices)?;
     if !interrupt::happened() {
-        pairs.push(objects(corpus, devices.as_mut())?);
+        pairs.push(objects(corpus, devices)?);
     }
     let threads = thread::available_parallelism().map_or(1, usize::from);
     let agree = pairs.iter().all(|pair| pair.differing == 0);

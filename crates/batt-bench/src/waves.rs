@@ -1,17 +1,17 @@
 //! Measures the wave engine: fixed programs on all inputs, on a GPU and on all cores.
 
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread;
 use std::time::{Duration, Instant};
 
 use anyhow::{Result, anyhow};
-use batt::DeviceChoice;
 use batt_cuda::{Cuda, CudaSettings, CudaWaves};
-use batt_dsl::{Fault, Limits};
+use batt_dsl::{Fault, Limits, Workspace};
 use batt_engine::device::{Device, DeviceOptions, ScoreOptions, score_table};
 use batt_engine::wave::{
-    KernelWork, WaveBatch, WaveDevice, WaveEnd, WaveEngine, WavePlan, WaveReport,
+    KernelWork, WaveBatch, WaveDevice, WaveEnd, WaveEngine, WavePlan, WaveReason, WaveReport,
 };
-use batt_engine::{Cancel, Compiled, Judged, Sample, Verdict};
+use batt_engine::{Cancel, Compiled, Job, Judged, Sample, Verdict, judge_job};
 use batt_lang::{Program, SolverFile};
 use clap::Args;
 use serde_json::json;
@@ -67,6 +67,10 @@ struct Measured {
     /// Passes of the GPU and the cores together, after which every run has a score.
     together: Vec<Duration>,
     report: WaveReport,
+    /// The time that threads need for the runs that the GPU leaves, by reason.
+    left: [Duration; WaveReason::ALL.len()],
+    /// The programs that take most of it.
+    expensive: Vec<(String, Duration)>,
     /// The most expensive kernels, each waiting for the one before.
     kernels: Vec<(&'static str, KernelWork)>,
     differing: usize,
@@ -77,7 +81,7 @@ struct Measured {
 pub fn main(args: &WavesArgs) -> Result<bool> {
     let corpus = args.common.corpus(None)?;
     if args.targets {
-        let (lines, agree) = wave_targets::measure(&corpus, &choice(args))?;
+        let (lines, agree) = wave_targets::measure(&corpus, &mut open_engines(args)?)?;
         print(|out| {
             lines
                 .iter()
@@ -134,15 +138,6 @@ fn open_engines(args: &WavesArgs) -> Result<Vec<Box<dyn Device>>> {
     Ok(opened.devices.into_iter().map(boxed).collect())
 }
 
-fn choice(args: &WavesArgs) -> DeviceChoice {
-    #[cfg(feature = "emulated")]
-    if args.emulated {
-        return DeviceChoice::Emulated;
-    }
-    let _ = args;
-    DeviceChoice::Cuda(Vec::new())
-}
-
 fn open(args: &WavesArgs) -> Result<Box<dyn WaveDevice>> {
     #[cfg(feature = "emulated")]
     if args.emulated {
@@ -181,10 +176,13 @@ fn measure(
         passes: Vec::new(),
         together: Vec::new(),
         report: WaveReport::default(),
+        left: Default::default(),
+        expensive: Vec::new(),
         kernels: Vec::new(),
         differing: 0,
         differences: Vec::new(),
     };
+    let mut left = Vec::new();
     for pass in 0..PASSES {
         if interrupt::happened() {
             break;
@@ -210,6 +208,9 @@ fn measure(
         for (p, program) in programs.iter().enumerate() {
             for (s, _) in samples.iter().enumerate() {
                 let end = records.end(0, p, s);
+                if let WaveEnd::Left(reason) = end {
+                    left.push((p, s, reason));
+                }
                 let Some(expected) = expected.get(p * samples.len() + s) else {
                     continue;
                 };
@@ -226,6 +227,7 @@ fn measure(
         }
     }
     engine.release(resident);
+    measured.time_left(&left, &compiled, samples, programs);
     let options = ScoreOptions {
         device: DeviceOptions {
             waves: true,
@@ -329,6 +331,53 @@ pub fn agrees(end: &WaveEnd, expected: &Judged) -> bool {
 }
 
 impl Measured {
+    /// Measures what the runs that the GPU leaves take on one thread each, while all threads work.
+    fn time_left(
+        &mut self,
+        left: &[(usize, usize, WaveReason)],
+        compiled: &[Compiled],
+        samples: &[Sample<'_>],
+        programs: &[Program],
+    ) {
+        let next = AtomicUsize::new(0);
+        let work = || {
+            let mut workspace = Workspace::new();
+            let mut by_reason = [Duration::ZERO; WaveReason::ALL.len()];
+            let mut by_program = vec![Duration::ZERO; programs.len()];
+            while let Some(&(p, s, reason)) = left.get(next.fetch_add(1, Ordering::Relaxed)) {
+                let job = Job {
+                    program: &compiled[p],
+                    sample: samples[s],
+                };
+                let started = Instant::now();
+                judge_job(&mut workspace, &job, &Limits::default());
+                by_reason[reason as usize] += started.elapsed();
+                by_program[p] += started.elapsed();
+            }
+            (by_reason, by_program)
+        };
+        let mut by_program = vec![Duration::ZERO; programs.len()];
+        thread::scope(|scope| {
+            let threads: Vec<_> = (0..self.threads).map(|_| scope.spawn(work)).collect();
+            for (by_reason, of_thread) in threads.into_iter().filter_map(|t| t.join().ok()) {
+                (self.left.iter_mut().zip(by_reason)).for_each(|(sum, time)| *sum += time);
+                (by_program.iter_mut().zip(of_thread)).for_each(|(sum, time)| *sum += time);
+            }
+        });
+        let mut expensive: Vec<usize> = (0..programs.len()).collect();
+        expensive.sort_by_key(|&p| std::cmp::Reverse(by_program[p]));
+        let listed = expensive.into_iter().take(LISTED);
+        self.expensive = listed
+            .map(|p| (programs[p].name().to_owned(), by_program[p]))
+            .collect();
+    }
+
+    /// Returns the share of the cores' time that the runs need which the GPU leaves.
+    fn share_left(&self) -> f64 {
+        let left: Duration = self.left.iter().sum();
+        left.as_secs_f64() / (self.cores.as_secs_f64() * self.threads as f64)
+    }
+
     fn runs(&self) -> f64 {
         (self.programs * self.samples) as f64
     }
@@ -355,6 +404,7 @@ impl Measured {
             "ratio": self.cores.as_secs_f64() / Self::warm(&self.passes),
             "together_ratio": self.cores.as_secs_f64() / Self::warm(&self.together),
             "finished": self.report.finished,
+            "share_left": self.share_left(),
             "left": left.collect::<serde_json::Map<_, _>>(),
             "differing": self.differing,
         }})
@@ -398,7 +448,20 @@ impl Measured {
             self.report.nodes, self.report.launches, self.report.items
         )?;
         for (reason, count) in self.report.reasons() {
-            writeln!(out, "left     {count} for {}", reason.name())?;
+            let time = self.left[reason as usize].as_secs_f64() * 1e3;
+            writeln!(
+                out,
+                "left     {count} for {}, {time:.0} ms of a thread",
+                reason.name()
+            )?;
+        }
+        writeln!(
+            out,
+            "left     {:.1} % of the cores' time",
+            self.share_left() * 100.0
+        )?;
+        for (name, time) in self.expensive.iter().filter(|(_, time)| !time.is_zero()) {
+            writeln!(out, "  {name:30} {:9.3} ms", time.as_secs_f64() * 1e3)?;
         }
         for (name, work) in &self.kernels {
             writeln!(

@@ -78,23 +78,28 @@ INLINE u64 hash_rows(const Rows *plane, const Rows &widths, u32 height) {
 }
 
 /// The hash of a row of a WIDE grid.
-INLINE u64 hash_wide_row(const V &v, u32 row) {
-  u64 acc = P5;
-  for (u32 j = 0; j < v.b; j++) acc = hash_lane(acc, wide_color(v, row, j));
-  return hash_end(acc, v.b);
+INLINE u64 hash_wide_row(const u64 *word, u32 height, u32 width) {
+  u64 acc = P5, p0 = word[0], p1 = word[height], p2 = word[2 * height], p3 = word[3 * height];
+  for (u32 j = 0; j < width; j++) {
+    acc = hash_lane(acc, (p0 & 1) | (p1 & 1) << 1 | (p2 & 1) << 2 | (p3 & 1) << 3);
+    p0 >>= 1, p1 >>= 1, p2 >>= 1, p3 >>= 1;
+  }
+  return hash_end(acc, width);
 }
-CALLED u64 hash_wide(const V v) {
+CALLED u64 hash_wide(const V &v) {
+  const u64 *words = (const u64 *)v.bits;
+  const u32 height = v.a, width = v.b;
   u64 acc = P5;
-  for (u32 from = 0; from < v.a; from += 32) {
-    u32 n = min_of(v.a - from, 32u);
+  for (u32 from = 0; from < height; from += 32) {
+    u32 n = min_of(height - from, 32u);
 #ifdef BATT_HOST
-    for (u32 l = 0; l < n; l++) acc = hash_lane(acc, hash_wide_row(v, from + l));
+    for (u32 l = 0; l < n; l++) acc = hash_lane(acc, hash_wide_row(words + from + l, height, width));
 #else
-    u64 own = lane() < n ? hash_wide_row(v, from + lane()) : 0;
+    u64 own = lane() < n ? hash_wide_row(words + from + lane(), height, width) : 0;
     for (u32 l = 0; l < n; l++) acc = hash_lane(acc, __shfl_sync(ALL, own, (int)l));
 #endif
   }
-  return hash_end(acc, v.a);
+  return hash_end(acc, height);
 }
 
 /// The hash of a patch.

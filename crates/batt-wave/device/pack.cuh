@@ -30,12 +30,16 @@ const u32 MOST_PACKED = 1024;
 
 INLINE bool is_small(i64 n) { return n >= -(1 << 23) && n < 1 << 23; }
 INLINE u32 words_of_cells(u32 count) { return (count + 7) / 8; }
-/// Eight cells of a grid, from a place on.
+/// Eight cells of a grid, which may be wide, from a place on.
 INLINE u32 eight_cells(const V &v, u32 at) {
   const u32 *planes = (const u32 *)v.bits;
   u32 word = 0;
   for (u32 k = 0; k < 8 && at + k < (u32)v.a * v.b; k++) {
     u32 row = (at + k) / v.b, column = (at + k) % v.b;
+    if (v.kind == WIDE) {
+      word |= wide_color(v, row, column) << (4 * k);
+      continue;
+    }
     for (u32 p = 0; p < 4; p++) word |= (planes[32 * p + row] >> column & 1) << (4 * k + p);
   }
   return word;
@@ -115,6 +119,7 @@ template <int DEPTH> CALLED V pack_alone(const Ctx &c, const V &v, Packer &p) {
     case PAIR: push(p, P_PAIR); push(p, v.len); return none();
     case CELL: push(p, P_CELL | (u32)v.a << 8); push(p, v.len); return none();
     case GRID:
+    case WIDE:
       push(p, P_GRID | (u32)v.a << 8 | (u32)v.b << 16);
       for (u32 at = 0; at < (u32)v.a * v.b; at += 8) push(p, eight_cells(v, at));
       return none();
@@ -132,7 +137,7 @@ template <int DEPTH> CALLED V pack_alone(const Ctx &c, const V &v, Packer &p) {
 INLINE u32 packed(const Ctx &c, const Ctx &out, const V &v) {
   const Heap *heap = (const Heap *)out.wave->heap;
   if (!is_value(v)) return UNPACKED | (v.kind == STOPPED ? v.a : ODD);
-  if (v.kind == GRID) {
+  if (is_any_grid(v)) {
     u32 count = words_of_cells((u32)v.a * v.b);
     u32 *to = (u32 *)take(out, (1 + count) * 4);
     if (!to) return UNPACKED | MEMORY;
