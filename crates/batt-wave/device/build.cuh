@@ -78,8 +78,6 @@ template <int DEPTH> CALLED bool hash_alone(const Ctx &c, const V &v, u64 *hash)
 template <int DEPTH> CALLED Answer equal_alone(const Ctx &c, const V &x, const V &y);
 template <int DEPTH> CALLED bool are_alike(const V &x, const V &y);
 
-/// How many cells and elements go into the hash of a value.
-INLINE u32 cells_of(const V &v) { return v.kind == GRID || v.kind == RAGGED ? v.a * v.b : length_of(v); }
 /// Writes the hashes of n values that nest at most DEPTH deep. False if one of them is not known.
 template <class T, int DEPTH> CALLED bool write_hashes(const Ctx &c, const V *items, u32 n, u64 *to) {
   // A lane takes as long for a value as it has cells, and the others wait for it.

@@ -165,15 +165,36 @@ CALLED bool hash_flat(const Ctx &c, const V &v, u64 *hash) {
     default: return false;
   }
 }
-/// The hash of a value whose containers nest at most DEPTH deep; false for others.
+// This is in container.cuh, which comes later.
+template <int DEPTH> CALLED bool hash_alone(const Ctx &c, const V &v, u64 *hash);
+
+/// How many elements and cells an element may have whose hash a lane computes alone.
+const u32 MOST_HASHED_ALONE = 64;
+INLINE u32 cells_of(const V &v) {
+  if (v.kind == GRID || v.kind == RAGGED || v.kind == WIDE) return v.a * v.b;
+  return is_patch(v) ? size_of_patch(v) : v.kind == TUPLE || v.kind == SET ? v.len : 1;
+}
+/// The hash of a value whose containers nest at most DEPTH deep; false for others. Short elements are hashed by a
+/// lane each, and long ones by all lanes.
 template <int DEPTH> CALLED bool hash_value(const Ctx &c, const V &v, u64 *hash) {
   if (DEPTH == 0 || (v.kind != TUPLE && v.kind != SET)) return hash_flat(c, v, hash);
+  const int INNER = DEPTH ? DEPTH - 1 : 0;
   const V *items = (const V *)v.bits;
   u64 acc = v.kind == TUPLE ? P5 : 0;
-  for (u32 k = 0; k < v.len; k++) {
-    u64 own;
-    if (!hash_value<(DEPTH ? DEPTH - 1 : 0)>(c, items[k], &own)) return false;
-    acc = v.kind == TUPLE ? hash_lane(acc, own) : acc ^ hash_part(own);
+  for (u32 from = 0; from < v.len; from += 32) {
+    u32 n = min_of(v.len - from, 32u);
+    u64 own[LANES];
+    u32 alone = rows_of(rows([&](u32 l) { return (u32)(l < n && cells_of(items[from + l]) <= MOST_HASHED_ALONE); }));
+    u32 unknown = rows_of(rows([&](u32 l) {
+      return (u32)(alone >> l & 1 && !hash_alone<INNER>(c, items[from + l], own + l % LANES));
+    }));
+    if (unknown) return false;
+    for (u32 l = 0; l < n; l++) {
+      u64 one;
+      if (alone >> l & 1) one = of_lane(own, l);
+      else if (!hash_value<INNER>(c, items[from + l], &one)) return false;
+      acc = v.kind == TUPLE ? hash_lane(acc, one) : acc ^ hash_part(one);
+    }
   }
   *hash = v.kind == TUPLE ? hash_end(acc, v.len) : hash_set(acc, v.len);
   return true;

@@ -63,6 +63,9 @@ INLINE Rows gather(const Rows &a, const Rows &from) {
 /// Stores a value that all lanes have.
 template <class T> INLINE void put(T *at, const T &value) { *at = value; }
 INLINE void sync() {}
+/// Numbers of 64 bits, one for each lane: number l % LANES of a list in each of them.
+const u32 LANES = 32;
+INLINE u64 of_lane(const u64 *own, u32 l) { return own[l]; }
 /// What this lane stored before, lanes of other warps read no later than what it stores after.
 INLINE void publish() {}
 /// Runs code in one lane, while the others wait. They see what it stores, and all get what it returns.
@@ -118,6 +121,8 @@ template <class T> INLINE void put(T *at, const T &value) {
 }
 /// What lanes stored before, all lanes read after.
 INLINE void sync() { __syncwarp(); }
+const u32 LANES = 1;
+INLINE u64 of_lane(const u64 *own, u32 l) { return __shfl_sync(ALL, own[0], (int)l); }
 INLINE void publish() { __threadfence(); }
 template <class F> INLINE u32 alone(F f) {
   u32 result = 0;

@@ -25,6 +25,10 @@ pub const RUNS_WORTH_A_DEVICE: usize = 500_000;
 /// results of the other are copied.
 const LOGICAL_PER_GPU: usize = 2;
 
+/// The same where all of them run waves: the slowest items of one keep few multiprocessors busy, and
+/// the others use the rest.
+const WAVES_PER_GPU: usize = 4;
+
 /// The choice of where to run. As text: `auto`, `cpu`, `cuda`, `cuda:0`, `cuda:0,1` or `emulated`.
 ///
 /// ```
@@ -196,7 +200,12 @@ impl Devices {
         let numbers = match numbers {
             [] => {
                 let gpus = 0..Driver::get()?.devices;
-                all = gpus.flat_map(|gpu| [gpu; LOGICAL_PER_GPU]).collect();
+                let logical = if later {
+                    WAVES_PER_GPU
+                } else {
+                    LOGICAL_PER_GPU
+                };
+                all = gpus.flat_map(|gpu| vec![gpu; logical]).collect();
                 &all
             }
             some => some,

@@ -124,7 +124,7 @@ impl WaveEngine {
         let is_work =
             |slice: &Slice| slice.count > 0 && !batches[slice.batch].plan.programs.is_empty();
         let mut chunks: Vec<Vec<Slice>> = vec![whole.filter(is_work).collect()];
-        let room = self.device.memory().min(MOST_BYTES);
+        let mut room = self.device.memory().min(MOST_BYTES);
         let runs: usize = (batches.iter())
             .map(|batch| batch.plan.programs.len() * batch.count)
             .sum();
@@ -148,6 +148,12 @@ impl WaveEngine {
             };
             match run.run(bytes, records) {
                 Ok(()) => {}
+                // Other engines of the device may have taken the rest.
+                Err(Failure::Device(DeviceError::Memory { .. })) if bytes > LEAST_BYTES => {
+                    room = (bytes / 4).max(LEAST_BYTES);
+                    bytes = room;
+                    chunks.push(chunk);
+                }
                 Err(Failure::Device(error)) => return Err(error),
                 Err(Failure::Room) if bytes < room => {
                     bytes = (bytes * 4).min(room);
