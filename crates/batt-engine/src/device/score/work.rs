@@ -257,16 +257,15 @@ impl Drop for Leaving<'_, '_> {
         // The last one hands over what no device has taken.
         if queue.feeders == 0 && !work.is_stopped() {
             let mut counts = Counts::default();
-            let mut left: Vec<Range<usize>> = Vec::new();
-            while let Some(block) = work.take_block() {
-                left.extend(
-                    block
-                        .programs
-                        .clone()
-                        .map(|program| work.runs(program, &block)),
-                );
-            }
-            left.extend(std::iter::from_fn(|| work.take()));
+            let left: Vec<Range<usize>> = match work.blocks.is_empty() {
+                true => std::iter::from_fn(|| work.take()).collect(),
+                false => std::iter::from_fn(|| work.take_block())
+                    .flat_map(|block| {
+                        let programs = block.programs.clone();
+                        programs.map(move |program| work.runs(program, &block))
+                    })
+                    .collect(),
+            };
             for range in left {
                 counts.add_many(Err(Reason::Device), range.len() as u64);
                 queue.portions.push_back(Portion::Range(range));
