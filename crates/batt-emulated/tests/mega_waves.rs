@@ -430,8 +430,10 @@ impl WaveDevice for FailingWaves {
     }
 
     fn launch(&mut self, launches: &[WaveLaunch]) -> Result<(), DeviceError> {
+        // The first launch makes the tables of the engine.
+        let number = self.launches;
         self.launches += 1;
-        match self.launches.is_multiple_of(self.fails) {
+        match number > 0 && number.is_multiple_of(self.fails) {
             true => Err(DeviceError::Launch("an illegal address".into())),
             false => self.waves.launch(launches),
         }
